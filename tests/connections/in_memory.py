@@ -49,6 +49,10 @@ class InMemoryServer:
                 return {"result": {}}
         return {"error": {"code": -32601, "message": f"Method not found: {method}"}}
 
+    def link(self) -> InMemoryTransport:
+        """Return a link to it that is not open yet."""
+        return InMemoryTransport(self)
+
     def kill(self) -> None:
         """Break every link at once; a new one may be opened."""
         for link in list(self.links):
@@ -139,6 +143,6 @@ def reaching(servers: Mapping[str, InMemoryServer]) -> Any:
     """Return what stands in for `opening.candidates`: a record's command names the server that it reaches."""
 
     def candidates(kind: object, config: Mapping[str, Any], *rest: object) -> list[tuple[TransportType, MakeTransport]]:
-        return [(TransportType.STDIO, lambda: InMemoryTransport(servers[config["command"]]))]
+        return [(TransportType.STDIO, servers[config["command"]].link)]
 
     return candidates

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 from aiohttp import web
 from mcp import Client as SdkClient
 
+from naru.connections.session import opening
+from naru.connections.session.options import RequestOptions, ServerRequest
 from naru.errors import ToolError, ToolTimeoutError
+from naru.records import ServerRecord, TransportType
 from tests.connections.conftest import http, managed
 from tests.connections.fake_http import FakeHttpServer, events
+from tests.connections.in_memory import InMemoryServer, InMemoryTransport, reaching
 from tests.gateway.serving import http_record, serving
 from tests.waiting import until
 
@@ -119,3 +124,89 @@ async def test_a_task_that_nobody_waits_for_is_called_off() -> None:
         with pytest.raises(ToolTimeoutError):
             await manager.call_tool("web", "study", {})
         await until(lambda: server.seen["tasks/cancel"] == 1)
+
+
+class Curious(InMemoryServer):
+    """Beside all else on its one link it asks, naming the task and no call; the answer is what comes of that."""
+
+    def __init__(self) -> None:
+        super().__init__("study")
+        self.waiting: dict[str, Any] = {}
+        """Task -> the id of the request for what came of it."""
+        self.early = False
+        """It asks at once, before anybody has asked for what came of it."""
+
+    def link(self) -> InMemoryTransport:
+        return CuriousTransport(self)
+
+    def answer(self, method: str, params: dict[str, Any]) -> Any:
+        if method == "tools/list":
+            execution = {"taskSupport": "required"}
+            return {"result": {"tools": [{"name": "study", "inputSchema": {}, "execution": execution}]}}
+        if method != "tools/call":
+            return super().answer(method, params)
+        task = params["arguments"]["task"]
+        if self.early:
+            asyncio.get_running_loop().call_soon(self.ask, task)
+        return {"result": {"task": {"taskId": task, "status": "working"}}}
+
+    def ask(self, task: str) -> None:
+        meta = {"io.modelcontextprotocol/related-task": {"taskId": task}, "kept": 1}
+        asked = {"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}, "_meta": meta}
+        self.links[0].say({"jsonrpc": "2.0", "id": f"ask-{task}", "method": "elicitation/create", "params": asked})
+
+
+class CuriousTransport(InMemoryTransport):
+    """Keeps requests for what came of a task until its question is answered."""
+
+    def __init__(self, server: Curious) -> None:
+        super().__init__(server)
+        self._waiting = server.waiting
+
+    def _arrive(self, request_id: int, method: str, params: dict[str, Any]) -> None:
+        if method != "tasks/result":
+            super()._arrive(request_id, method, params)
+            return
+        self._waiting[params["taskId"]] = request_id
+
+    async def send(self, body: bytes, *, version: str = "") -> None:
+        message = json.loads(body)
+        task = str(message.get("id")).removeprefix("ask-")
+        if "method" not in message:
+            said = str(message.get("result") or message["error"]["message"])
+            result = {"content": [{"type": "text", "text": said}]}
+            await until(lambda: task in self._waiting)
+            self.say({"jsonrpc": "2.0", "id": self._waiting[task], "result": result})
+
+
+@pytest.mark.parametrize("early", [False, True], ids=["once-waited-for", "at-once"])
+async def test_what_a_task_asks_reaches_the_one_that_called_it(monkeypatch: pytest.MonkeyPatch, early: bool) -> None:
+    server = Curious()
+    server.early = early
+    heard: list[dict[str, Any]] = []
+
+    def asked_by(name: str) -> RequestOptions:
+        async def answer(question: ServerRequest) -> dict[str, Any]:
+            heard.append(question.params["_meta"])
+            return {"action": "accept", "content": {"name": name}}
+
+        return RequestOptions(on_request=answer, client=name, caller=name)
+
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed() as manager:
+        await manager.register(ServerRecord(name="s", transport_type=TransportType.STDIO, config={"command": "s"}))
+        assert await manager.connect("s")
+        connection = manager.connections["s"]
+        calls = [
+            asyncio.ensure_future(
+                connection.request("tools/call", {"name": "study", "arguments": {"task": name}}, asked_by(name))
+            )
+            for name in ("ann", "bob")
+        ]
+        if not early:
+            await until(lambda: len(server.waiting) == 2)
+            server.ask("ann")
+            server.ask("bob")
+        results = await asyncio.gather(*calls)
+    assert ["ann" in str(results[0]), "bob" in str(results[1])] == [True, True], results
+    assert heard == [{"kept": 1}, {"kept": 1}]  # who called knows of no task

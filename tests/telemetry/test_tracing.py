@@ -23,6 +23,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 from naru.agent.loop import run
 from naru.config import Settings, TelemetrySettings
 from naru.connections.manager import Manager
+from naru.connections.session import opening
 from naru.errors import ConfigError, ModelError, ToolError
 from naru.gateway.gateway import Gateway
 from naru.hub import open_hub
@@ -37,6 +38,7 @@ from naru.telemetry.spans import OtelTracing
 from naru.telemetry.start import start_tracing
 from naru.tools.combined import CombinedToolset
 from naru.web.app import open_app
+from tests.connections.in_memory import InMemoryServer, reaching
 
 PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
 CALL = '```json\n{"name": "raw__echo", "arguments": {"text": "canary-argument"}}\n```'
@@ -147,6 +149,35 @@ async def test_a_call_outside_of_a_run_is_a_client_span_and_its_context_reaches_
     assert facts["gen_ai.operation.name"] == "execute_tool"
     assert facts["mcp.protocol.version"]
     assert facts["naru.mcp.server"] == "raw"
+
+
+async def test_a_call_that_runs_as_a_task_is_one_span_that_all_its_requests_carry(
+    spans: Spans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[tuple[str, str]] = []
+
+    class Working(InMemoryServer):
+        def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            if method == "tools/list":
+                execution = {"taskSupport": "required"}
+                return {"result": {"tools": [{"name": "study", "inputSchema": {}, "execution": execution}]}}
+            if method not in ("tools/call", "tasks/result"):
+                return super().answer(method, params)
+            heard.append((method, params["_meta"]["traceparent"]))
+            found = {"content": [{"type": "text", "text": "found"}]}
+            return {"result": {"task": {"taskId": "t1"}} if method == "tools/call" else found}
+
+    monkeypatch.setattr(opening, "candidates", reaching({"s": Working()}))
+    manager = Manager(MemoryStore())
+    await manager.register(ServerRecord(name="s", transport_type=TransportType.STDIO, config={"command": "s"}))
+    await manager.connect("s")
+    assert (await manager.call_tool("s", "study", {})).text == "found"
+    await manager.close()
+    context = spans.one("tools/call study").context
+    assert context is not None
+    carried = f"00-{context.trace_id:032x}-{context.span_id:016x}"
+    assert [method for method, _ in heard] == ["tools/call", "tasks/result"]
+    assert all(parent.startswith(carried) for _, parent in heard)
 
 
 async def test_a_tool_that_fails_and_a_server_that_is_gone_are_failed_spans(spans: Spans) -> None:

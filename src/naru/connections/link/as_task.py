@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from naru.connections.link.traced import asked
 from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Session
 from naru.connections.state.faults import LinkError, RpcError
-from naru.connections.wire.protocol import META_RELATED_TASK
-from naru.connections.wire.results import is_well_formed, well_formed
+from naru.connections.wire.results import is_well_formed, well_formed, without_task
 from naru.messages import Json, JsonObject
+from naru.telemetry.tracing import carrier_of
 
 
 async def call_as_task(session: Session, params: Mapping[str, Json], options: RequestOptions) -> JsonObject:
@@ -23,24 +24,26 @@ async def call_as_task(session: Session, params: Mapping[str, Json], options: Re
         LinkError: no answer came.
     """
     with session.one_call(options) as together:
-        # Kept for as long as its server likes.
-        created = await asked(session, "tools/call", {**params, "task": {}}, together)
-        return await _outcome(session, created, together)
+        return await asked(session, "tools/call", params, together, _called)
 
 
-async def _outcome(session: Session, created: JsonObject, options: RequestOptions) -> JsonObject:
+async def _called(
+    session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions
+) -> JsonObject:
+    params = params or {}
+    # Kept for as long as its server likes.
+    created = await session.request(method, {**params, "task": {}}, options)
     task = created.get("task")
     task_id = task.get("taskId") if isinstance(task, dict) else None
     if not isinstance(task_id, str):
         return created
     try:
-        result = await session.request("tasks/result", {"taskId": task_id}, options)
+        context = {"_meta": carrier_of(params.get("_meta"))}
+        result = await session.request("tasks/result", {"taskId": task_id, **context}, replace(options, task=task_id))
     except (LinkError, asyncio.CancelledError):
         session.own(_call_off(session, task_id))
         raise
-    meta = result.get("_meta")
-    if isinstance(meta, dict):  # Who called knows of no task.
-        result = {**result, "_meta": {name: value for name, value in meta.items() if name != META_RELATED_TASK}}
+    result = without_task(result)
     return result if is_well_formed(result) else well_formed(result)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from naru.connections.session.options import RequestOptions
@@ -11,18 +11,27 @@ from naru.connections.state.faults import RpcError
 from naru.messages import Json, JsonObject
 from naru.telemetry.tracing import Attribute, Tracing, active, mcp_client_span
 
+Send = Callable[[Session, str, Mapping[str, Json] | None, RequestOptions], Awaitable[JsonObject]]
+
 
 async def asked(
-    session: Session, method: str, params: Mapping[str, Json] | None, options: RequestOptions
+    session: Session,
+    method: str,
+    params: Mapping[str, Json] | None,
+    options: RequestOptions,
+    send: Send = Session.request,
 ) -> JsonObject:
-    """Send a request once, inside of a span where there are any. Raises what `Session.request` raises."""
+    """Send a request once, inside of a span where there are any; `send` may be several that are one call.
+
+    Raises what `send` raises.
+    """
     if (tracing := active()) is None:
-        return await session.request(method, params, options)
-    return await _in_span(tracing, session, method, params or {}, options)
+        return await send(session, method, params, options)
+    return await _in_span(tracing, session, method, params or {}, options, send)
 
 
 async def _in_span(
-    tracing: Tracing, session: Session, method: str, params: Mapping[str, Json], options: RequestOptions
+    tracing: Tracing, session: Session, method: str, params: Mapping[str, Json], options: RequestOptions, send: Send
 ) -> JsonObject:
     attributes: dict[str, Attribute | None] = {
         "mcp.protocol.version": session.version or None,
@@ -32,7 +41,7 @@ async def _in_span(
     with mcp_client_span(tracing, method, params, attributes) as span:
         try:
             carried = replace(options, meta={**options.meta, **tracing.inject()})
-            result = await session.request(method, params, carried)
+            result = await send(session, method, params, carried)
         except RpcError as error:
             span.set({"rpc.response.status_code": str(error.error_code)})
             span.fail(str(error.error_code), error.message)

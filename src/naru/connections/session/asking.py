@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from naru.connections.transports.base import Outgoing
+from naru.connections.wire.protocol import META_RELATED_TASK
 from naru.messages import JsonObject
 
 ASKABLE: Final[Mapping[str, JsonObject]] = {
@@ -31,15 +32,17 @@ def declared(config: Mapping[str, Any]) -> JsonObject:
 def find_asked(running: Sequence[Outgoing], params: JsonObject) -> tuple[Outgoing | None, str]:
     """Find the request that a question belongs to, on a link where it comes beside all others (stdio, SSE).
 
-    The server may name it by its progress token. Else it is the newest of the one client that has requests under way:
-    with several, or beside those of another caller, it could be anybody's, and must not reach the wrong one (S-14).
+    The server may name it by its progress token, or by the task that it works on. Else it is the newest of the one
+    client that has requests under way: with several, or beside those of another caller, it could be anybody's, and
+    must not reach the wrong one (S-14).
 
     Returns:
         The request, or None and the words for why the question is refused.
     """
-    meta = params.get("_meta")
-    named = meta.get("progressToken") if isinstance(meta, dict) else None
+    named, task = _named(params)
     calls = [call for call in running if call.context is not None]
+    if of_task := [call for call in calls if task and call.context.options.task == task]:
+        return of_task[0], ""
     if type(named) is int:
         for call in calls:
             if named == (call.context.options.token or call.id):
@@ -58,3 +61,12 @@ def find_asked(running: Sequence[Outgoing], params: JsonObject) -> tuple[Outgoin
             "(by the progressToken of its _meta)"
         )
     return askable[-1], ""
+
+
+def _named(params: JsonObject) -> tuple[Any, Any]:
+    """Return the progress token and the task that a question names."""
+    meta = params.get("_meta")
+    if not isinstance(meta, dict):
+        return None, None
+    related = meta.get(META_RELATED_TASK)
+    return meta.get("progressToken"), related.get("taskId") if isinstance(related, dict) else None

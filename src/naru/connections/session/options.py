@@ -45,6 +45,8 @@ class RequestOptions:
     """Who gets what is asked while it runs; equal for all requests of one client."""
     in_session: bool = False
     """The client has a session: a server of both eras that may ask is talked to over one, too."""
+    task: str = ""
+    """The server's task that it waits for."""
     token: int = 0
     """What the server names it by in progress and questions, where several requests are one call; 0: its own id."""
 

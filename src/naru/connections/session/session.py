@@ -39,7 +39,7 @@ from naru.connections.wire.protocol import (
     NAMED_BY,
     Era,
 )
-from naru.connections.wire.results import is_well_formed, sloppy_content, well_formed
+from naru.connections.wire.results import is_well_formed, sloppy_content, well_formed, without_task
 from naru.deadlines import Deadline
 from naru.messages import Json, JsonObject
 from naru.tasks import Tasks
@@ -324,20 +324,24 @@ class Session:
             self._listener.notified(method, params)
 
     def _serve(self, request_id: Json, method: str, params: JsonObject, call: Outgoing | None) -> None:
+        waiting = len(self._tasks)
+        if waiting >= _MAX_UNSENT:
+            self.transport.counters.strays += 1
+        else:
+            self.own(self._answer(request_id, method, params, call, is_too_many=waiting >= _MAX_SERVER_REQUESTS))
+
+    async def _answer(
+        self, request_id: Json, method: str, params: JsonObject, call: Outgoing | None, *, is_too_many: bool
+    ) -> None:
         why = "is not available"
         if call is None:
+            # Not before this turn: whoever was just told of a task waits for it by now.
             call, why = find_asked(list(self._in_flight.values()), params)
         handler = call.context.options.on_request if call is not None and call.context is not None else None
         handler = handler or self._hooks.on_request
-        asked = ServerRequest(self.server, method, params, call.method if call is not None else "")
-        if len(self._tasks) >= _MAX_UNSENT:
-            self.transport.counters.strays += 1
-            return
-        if len(self._tasks) >= _MAX_SERVER_REQUESTS:
+        if is_too_many:
             handler, why = None, f"is one question too many: {_MAX_SERVER_REQUESTS} wait for an answer"
-        self.own(self._answer(request_id, asked, handler, why))
-
-    async def _answer(self, request_id: Json, asked: ServerRequest, handler: OnRequest | None, why: str) -> None:
+        asked = ServerRequest(self.server, method, without_task(params), call.method if call is not None else "")
         answer: JsonObject = {"jsonrpc": "2.0", "id": request_id}
         try:
             if asked.method == "ping":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from naru.connections.wire.protocol import META_RELATED_TASK
 from naru.messages import AudioPart, ImagePart, Json, JsonObject, Part, ResourcePart, TextPart, ToolResult
 from naru.records import flag
 
@@ -51,6 +52,14 @@ def well_formed(result: JsonObject) -> JsonObject:
     if blocks == [] and result.get("structuredContent") is not None:
         blocks = [{"type": "text", "text": json.dumps(result["structuredContent"], ensure_ascii=False)}]
     return {**result, **sloppy_content(blocks)}
+
+
+def without_task(said: JsonObject) -> JsonObject:
+    """Return a result or a question as one that belongs to no task: who called knows of none."""
+    meta = said.get("_meta")
+    if not isinstance(meta, dict) or META_RELATED_TASK not in meta:
+        return said
+    return {**said, "_meta": {name: value for name, value in meta.items() if name != META_RELATED_TASK}}
 
 
 def sloppy_content(result: Json) -> JsonObject:
