@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 
@@ -25,6 +26,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/chat": {**TURNS, "stream": False},
 }
 CHAT, RESPONSES, MESSAGES, OLLAMA = BODIES
+WANTING = ("required", {"type": "any"}, {"type": "function", "function": {"name": "f"}}, {"type": "tool", "name": "f"})
+"""Choices that want a call of some tool; no tool is offered."""
 PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
 
 
@@ -59,6 +62,11 @@ def said(content: Any) -> dict[str, Any]:
         (MESSAGES, {"system": 5}, "system"),
         (MESSAGES, {"thinking": "on"}, "thinking"),
         (MESSAGES, {"metadata": "u"}, "metadata"),
+        *((CHAT, {field: most}, field) for field in ("max_tokens", "max_completion_tokens") for most in (0, -5)),
+        *((RESPONSES, {"max_output_tokens": most}, "max_output_tokens") for most in (0, -1)),
+        *((MESSAGES, {"max_tokens": most}, "max_tokens") for most in (None, -1)),
+        *((path, {"tool_choice": choice}, "tool_choice") for path in (CHAT, RESPONSES, MESSAGES) for choice in WANTING),
+        (RESPONSES, {"tool_choice": "required", "tools": [{"type": "web_search"}]}, "tool_choice"),
         (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
         (OLLAMA, {"think": 5}, "think"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
@@ -76,15 +84,24 @@ async def test_it_is_a_400_that_names_the_field(tmp_path: Path, path: str, wrong
 
 async def test_what_its_api_allows_is_taken(tmp_path: Path) -> None:
     allowed = {
-        CHAT: {"max_tokens": -1, "response_format": {"type": "text"}, "top_p": 1, "parallel_tool_calls": None},
+        CHAT: {
+            "max_tokens": -1,
+            "response_format": {"type": "text"},
+            "top_p": 1,
+            "parallel_tool_calls": None,
+        },
         RESPONSES: {"metadata": {"a": "b"}, "tools": None, "text": {"format": {"type": "text"}}, "top_p": None},
-        MESSAGES: {"system": [{"type": "text", "text": "S"}], "thinking": None, "max_tokens": 5.0},
-        OLLAMA: {"options": {"num_predict": -1}},
+        MESSAGES: {
+            "system": [{"type": "text", "text": "S"}],
+            "thinking": None,
+            "max_tokens": 5.0,
+        },
+        OLLAMA: {"options": {"num_predict": -2}},
     }
     hub = MemoryHub(ScriptedBackend(["ok"] * 4), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
     async with served(application(hub)) as url:
         for path, fields in allowed.items():
-            status, answer = await post(url + path, BODIES[path] | fields)
+            status, answer = await post(url + path, {"tool_choice": "auto"} | BODIES[path] | fields)
             assert status == 200, (path, answer)
 
 
@@ -103,3 +120,15 @@ async def test_the_field_that_an_endpoint_refuses_or_that_is_not_kept_is_named_a
                 await client.responses.create(model="m", input="hi", previous_response_id="resp_none")
         await backend.close()
     assert (refused.value.param, unknown.value.param) == ("temperature", "previous_response_id")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_message_of_no_tokens_is_an_answer_that_says_nothing(tmp_path: Path, stream: bool) -> None:
+    hub = MemoryHub(ScriptedBackend([]), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+    async with served(application(hub)) as url, anthropic.AsyncAnthropic(base_url=url, api_key="made-up") as client:
+        if stream:
+            async with client.messages.stream(**TURNS, max_tokens=0) as told:
+                message = await told.get_final_message()
+        else:
+            message = await client.messages.create(**TURNS, max_tokens=0)
+    assert (message.content, message.stop_reason, message.usage.output_tokens) == ([], "max_tokens", 0)

@@ -18,7 +18,7 @@ from naru.web.routes import Access, Endpoint
 
 def endpoints(core: Core) -> list[Endpoint]:
     """Return the rows of the Messages API."""
-    counted = TokenCount(core, ANTHROPIC, lambda tokens: {"input_tokens": tokens})
+    counted = TokenCount(core, CountedMessages(), lambda tokens: {"input_tokens": tokens})
     return [
         Endpoint("/v1/messages", ("POST",), FaceEndpoint(core, ANTHROPIC), Access.USER, raw=True, media=True),
         Endpoint("/v1/messages/count_tokens", ("POST",), counted.answer, Access.USER),
@@ -49,6 +49,14 @@ class Messages(Face[MessagesCall]):
     def failed(self, error: NaruError) -> bytes:
         """Say an error in a stream."""
         return failed_stream(error)
+
+
+class CountedMessages(Messages):
+    """Read what is only counted: it has no limit of its answer."""
+
+    async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> MessagesCall:
+        """Read a request."""
+        return read_call({**body, "max_tokens": 1}, headers)
 
 
 ANTHROPIC = Messages()

@@ -7,7 +7,7 @@ from typing import Any
 
 from naru.connections.guests import Guest
 from naru.facts import fact
-from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
+from naru.messages import ChatRequest, Finish, JsonObject, Message, ToolDefinition
 from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
@@ -53,6 +53,9 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     """
     if "messages" not in body:
         raise BadRequestError("messages: a list of turns is needed.", param="messages")
+    most = most_tokens(body, "max_tokens", least=0)
+    if most is None:
+        raise BadRequestError("max_tokens is missing: the most tokens that the answer may have.", param="max_tokens")
     check_kinds(body, _KINDS)
     if body.get("thread"):
         raise ThreadError
@@ -74,7 +77,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
         tools=tools,
         tool_choice=choice,
         temperature=number(body, "temperature"),
-        max_tokens=most_tokens(body, "max_tokens"),
+        max_tokens=most,
         stop=stop_texts(body, "stop_sequences"),
         extra=_extra(body, single=single and bool(tools or servers is not None)),
     )
@@ -85,6 +88,8 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
         picks=picks,
         guests=guests,
         model_shown=wanted.shown,
+        # Nothing is to be said: clients warm a cache so, and none is kept here, as `usage` says.
+        answer=() if most else (Finish("length"),),
         single_call=single,
         shows_hub_calls=in_form,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,7 +54,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
         messages=read_messages(turns) if turns else (),
         tools=() if generates else read_tools(body),
         temperature=number(options, "temperature"),
-        max_tokens=most_tokens(options, "num_predict"),
+        max_tokens=_most_tokens(options),
         stop=stop_texts(options),
         extra=_extra(body, options),
     )
@@ -66,6 +67,11 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
         generates=generates,
         thinks=body.get("think") is not False,
     )
+
+
+def _most_tokens(options: JsonObject) -> int | None:
+    """Return a limit, if there is one; whatever is no number of tokens is none to Ollama."""
+    return max(0, most_tokens(options, "num_predict", least=-sys.maxsize) or 0) or None
 
 
 def _extra(body: JsonObject, options: JsonObject) -> JsonObject:

@@ -121,5 +121,6 @@ def _without_mcp_tools(body: JsonObject) -> tuple[JsonObject, McpAsked]:
 
 
 def _max_tokens(body: JsonObject) -> int | None:
-    limits = [most_tokens(body, key) for key in ("max_completion_tokens", "max_tokens")]
+    # -1 is no limit to LM Studio and llama.cpp, and in what their documents have clients send.
+    limits = [most_tokens(body, key, endless=-1) for key in ("max_completion_tokens", "max_tokens")]
     return next(filter(None, limits), None)

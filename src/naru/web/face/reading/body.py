@@ -168,12 +168,16 @@ def number(body: JsonObject, key: str) -> float | None:
     raise BadRequestError(f"{key} must be a number.", param=key)
 
 
-def most_tokens(body: JsonObject, key: str) -> int | None:
-    """Return a limit of tokens, if there is one; clients also write none as 0 or less."""
+def most_tokens(body: JsonObject, key: str, *, least: int = 1, endless: int | None = None) -> int | None:
+    """Return a limit of tokens, if there is one; `endless` is the number that means none in this API."""
     value = number(body, key)
-    if value is not None and value != int(value):
+    if value is None or value == endless:
+        return None
+    if value != int(value):
         raise BadRequestError(f"{key} must be a whole number.", param=key)
-    return int(value) if value is not None and value > 0 else None
+    if value < least:
+        raise BadRequestError(f"{key} must be at least {least}, not {int(value)}.", param=key)
+    return int(value)
 
 
 def stop_texts(body: JsonObject, key: str = "stop") -> Sequence[str]:

@@ -65,8 +65,18 @@ def chosen_tools(
         others: tools of the hub are offered as well, and may be named.
 
     Raises:
-        BadRequestError: `tool_choice` is in nobody's form, or names a tool that is not offered.
+        BadRequestError: `tool_choice` is in nobody's form, or wants a tool that is not offered.
     """
+    tools, choice = _chosen(tools, body, others=others)
+    if choice not in (None, "auto", "none") and not tools and not others:
+        said = "tool_choice wants a call, and no tool is offered that can be called here: send tools, or leave it out."
+        raise BadRequestError(said, param="tool_choice")
+    return tools, choice
+
+
+def _chosen(
+    tools: tuple[ToolDefinition, ...], body: JsonObject, *, others: bool
+) -> tuple[tuple[ToolDefinition, ...], str | JsonObject | None]:
     choice = body.get("tool_choice")
     if choice is None:
         choice = body.get("function_call")
@@ -86,7 +96,7 @@ def chosen_tools(
         raise BadRequestError(
             'tool_choice must be "auto", "none", "required", or an object that names a function.', param="tool_choice"
         )
-    if tools and not others:
+    if not others:
         _check_offered(name, tools)
     return tools, {"type": "function", "function": {"name": name}}
 
