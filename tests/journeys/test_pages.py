@@ -20,7 +20,7 @@ HOSTILE = """# Staff
 Two **people** & `1 < 2`:
 
 | name | days |
-|---|---|
+|---|--:|
 | Kim | 7 |
 
 1. one
@@ -60,6 +60,8 @@ def test_an_answer_is_markdown_and_nothing_in_it_runs_or_leaves(browser: Browser
     browser.sees("ended: answered")
     browser.wait(lambda: inside(browser, ".answer h3") == ["Staff"])
     assert inside(browser, ".answer td") == ["Kim", "7"]
+    sides = "return [...document.querySelectorAll('.answer td')].map(one => getComputedStyle(one).textAlign)"
+    assert browser.driver.execute_script(sides) == ["left", "right"]  # as the model wrote them
     assert inside(browser, ".answer strong")[0] == "people"
     assert "1 < 2" in inside(browser, ".answer code")
     links = browser.driver.execute_script("return [...document.querySelectorAll('.answer a')].map(one => one.href)")

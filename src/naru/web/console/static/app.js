@@ -65,6 +65,9 @@ async function countApprovals() {
   const badge = document.querySelector("#nav .count");
   badge.hidden = !total;
   badge.textContent = total;
+  // On a narrow screen the count has pushed the open page's name aside; the page itself must not move.
+  const nav = badge.closest("nav"), open = nav.querySelector("[aria-current]");
+  nav.scrollLeft += Math.max(0, (open?.getBoundingClientRect().right ?? 0) - nav.getBoundingClientRect().right);
 }
 
 // What holds for every page: the badge is right at once, and a hub that went away is told, and taken up again.

@@ -35,7 +35,7 @@ export async function auditPage(main) {
   });
   const prove = action(t("prove"), async () => {
     const found = await api("/api/audit/proof");
-    fill(verdict, h("section", { className: `card notice ${found.holds ? "wait-card" : ""}` },
+    fill(verdict, h("section", { className: `card notice ${found.holds ? "good-card" : ""}` },
       h("p", {}, h("strong", {}, t(found.holds ? "chainHolds" : "chainBroken", { count: found.entries }))), h("p", { className: "small" }, t("head"), " ", h("code", {}, found.head)),
       found.problems.length > 0 && json(found.problems.join("\n"))));
   });

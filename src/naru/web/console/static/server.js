@@ -70,8 +70,9 @@ function draw(main, server, load, may) {
 function tools(server) {
   const first = server.tools.slice(0, 60);
   const prefix = `${server.name}__`;
-  return [h("h2", {}, countTools(server.tools.length)),
-    !first.length && h("p", { className: "soft" }, t("noToolsYet")),
+  const unknown = !first.length && server.status !== "CONNECTED";
+  return [h("h2", {}, unknown ? t("tools") : countTools(server.tools.length)),
+    !first.length && h("p", { className: "soft" }, t(unknown ? "toolsUnknown" : "noToolsYet")),
     first.length > 0 && h("p", { className: "row" }, first.map((tool) => h("a", { href: `#/tools/${encodeURIComponent(prefix + tool)}` }, h("code", {}, tool)))),
     server.tools.length > first.length && h("p", {}, h("a", { href: `#/tools?server=${encodeURIComponent(server.name)}` }, t("all")))];
 }

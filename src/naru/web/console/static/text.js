@@ -108,6 +108,7 @@ const words = {
   log: ["Last lines of stderr", "stderr 마지막 줄"],
   launch: ["What is started", "시작하는 명령"],
   definition: ["Definition", "정의"],
+  toolsUnknown: ["Known once it is connected.", "연결되면 알 수 있습니다."],
   noToolsYet: ["It offers no tools.", "제공하는 도구가 없습니다."],
   CONNECTED: ["Connected", "연결됨"],
   CONNECTING: ["Connecting", "연결 중"],
