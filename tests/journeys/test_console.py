@@ -148,6 +148,7 @@ def test_a_server_is_added_fails_with_a_reason_is_mended_and_its_tool_runs(brows
     browser.sees("Added mended.")
     browser.open("servers/mended")
     browser.sees("What is wrong and what to do", "127.0.0.1:9", "Start the server, or check its URL")
+    browser.sees("Known once it is connected.")
     browser.click("Edit")
     browser.field("URL").clear()
     browser.field("URL").send_keys(f"{url}/servers/hr/mcp")
@@ -243,6 +244,13 @@ def test_a_changed_tool_is_hidden_until_its_difference_was_approved(browser: Bro
     browser.open("approvals")
     browser.sees("file_paper", "changed")
     browser.wait(lambda: browser.find("#nav .count").text == "1")
+    browser.look(390, "light")
+    browser.open("keys")
+    hidden = """return document.querySelector('#nav .count:not([hidden])') &&
+      Math.max(0, document.querySelector('#nav [aria-current]').getBoundingClientRect().right - innerWidth)"""
+    browser.wait(lambda: browser.driver.execute_script(hidden) is not None)
+    assert browser.driver.execute_script(hidden) == 0, "the open page's name is pushed out of a narrow screen"
+    browser.look(1280, "light")
     browser.open("tools")
     browser.sees("papers__draw")
     assert "papers__file_paper" not in browser.text
