@@ -89,6 +89,12 @@ async def test_a_long_body_is_written_by_itself() -> None:
     assert body.count(b"y") == 100_000
 
 
+async def test_a_client_of_http_1_0_gets_a_body_without_chunks_that_ends_with_the_connection() -> None:
+    whole = b"".join(await written(answers(b"one", b"two", turns_between=3), GET.replace(b"1.1", b"1.0")))
+    head, body = whole.split(b"\r\n\r\n")
+    assert (body, b"transfer-encoding" in head, b"connection: close" in head) == (b"onetwo", False, True)
+
+
 @pytest.mark.parametrize("closing", ["connection: close\r\n", ""])
 async def test_a_head_without_a_body_is_written_before_the_connection_closes(closing: str) -> None:
     async def nothing(scope: Scope, receive: Receive, send: Send) -> None:

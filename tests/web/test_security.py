@@ -319,6 +319,13 @@ async def test_h06_a_simple_content_type_is_refused(kind: str) -> None:
     assert (await ask(gate(), "/generate_with_mcp", "POST", [("Content-Type", kind)]))[0] == 415
 
 
+@pytest.mark.parametrize("coding", ["br", "deflate", "gzip", "GZIP, gzip"])
+async def test_a_compressed_body_is_refused_by_its_coding(coding: str) -> None:
+    status, _, body = await ask(gate(), "/mcp", "POST", [("Content-Encoding", coding)])
+    assert (status, coding.encode() in body, b"without Content-Encoding" in body) == (415, True, True)
+    assert (await ask(gate(), "/mcp", "POST", [("Content-Encoding", "identity")]))[0] == 200
+
+
 @pytest.mark.parametrize("path", ["/mcp/", "/sse/", "/api/mcp/servers/s1/"])
 async def test_a17_a_trailing_slash_changes_nothing(path: str) -> None:
     status, _, body = await ask(gate(), path)

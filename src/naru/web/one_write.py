@@ -114,6 +114,8 @@ class Cycle(RequestResponseCycle):
     """One request and its answer."""
 
     client: Connection
+    ends_by_close = False
+    """Nothing but the connection's end says where the body ends."""
     _head = b""
 
     async def send(self, message: Any) -> None:
@@ -143,8 +145,10 @@ class Cycle(RequestResponseCycle):
         elif b"transfer-encoding" in by_name:
             self.chunked_encoding = by_name[b"transfer-encoding"].lower() == b"chunked"
         elif self.scope["method"] != "HEAD" and status not in (204, 304):
-            self.chunked_encoding = True
-            headers.append((b"transfer-encoding", b"chunked"))
+            self.ends_by_close = self.scope["http_version"] == "1.0"  # which knows no chunks
+            if not self.ends_by_close:
+                self.chunked_encoding = True
+                headers.append((b"transfer-encoding", b"chunked"))
         if b"close" in by_name.get(b"connection", b"").lower():
             self.keep_alive = False
         elif not self.keep_alive:
@@ -163,7 +167,7 @@ class Cycle(RequestResponseCycle):
             body = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
             if not more:
                 body += b"0\r\n\r\n"
-        else:
+        elif not self.ends_by_close:
             self.expected_content_length -= len(body)
             if self.expected_content_length < 0:
                 raise RuntimeError("Response content longer than Content-Length")

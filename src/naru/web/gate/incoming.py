@@ -53,8 +53,8 @@ class EdgeHeaders:
     """The headers that the gate looks at, gathered in one pass."""
 
     __slots__ = (
-        "authorization", "content_length", "content_type", "cookies", "host", "hosts", "is_anthropics", "key", "origin",
-        "request_id", "size",
+        "authorization", "content_encoding", "content_length", "content_type", "cookies", "host", "hosts",
+        "is_anthropics", "key", "origin", "request_id", "size",
     )  # fmt: skip
 
     def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
@@ -78,7 +78,7 @@ class EdgeHeaders:
         self.size = sum(map(len, by_name)) + sum(map(len, by_name.values()))
         self.host, self.hosts = get(b"host", b""), int(b"host" in by_name)
         self.origin = get(b"origin")
-        self.content_type = get(b"content-type", b"")
+        self.content_type, self.content_encoding = get(b"content-type", b""), get(b"content-encoding", b"")
         length = get(b"content-length", b"")
         self.content_length = int(length) if length.isdigit() else None
         self.authorization: Sequence[bytes] = [by_name[b"authorization"]] if b"authorization" in by_name else ()
@@ -86,7 +86,7 @@ class EdgeHeaders:
         self.cookies: Sequence[bytes] = [by_name[b"cookie"]] if b"cookie" in by_name else ()
 
     def _read_each(self, fields: list[tuple[bytes, bytes]]) -> None:
-        self.host, self.hosts, self.size, self.content_type = b"", 0, 0, b""
+        self.host, self.hosts, self.size, self.content_type, self.content_encoding = b"", 0, 0, b"", b""
         authorization, key, cookies = [], [], []
         for name, value in fields:
             self.size += len(name) + len(value)
@@ -104,6 +104,8 @@ class EdgeHeaders:
                     cookies.append(value)
                 case b"content-type":
                     self.content_type = value
+                case b"content-encoding":
+                    self.content_encoding += value
                 case b"content-length":
                     self.content_length = int(value) if value.isdigit() else None
         self.authorization, self.key, self.cookies = authorization, key, cookies

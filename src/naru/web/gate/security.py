@@ -358,6 +358,13 @@ class Gate:
                 "The body must be JSON.",
                 remedy="Send Content-Type: application/json.",
             )
+        if headers.content_encoding and headers.content_encoding.lower() != b"identity":
+            raise _RefusedError(
+                415,
+                "wrong_content_type",
+                f"The body is compressed ({headers.content_encoding.decode('latin-1')[:40]}), which is not read here.",
+                remedy="Send the JSON as it is, without Content-Encoding.",
+            )
         most = self._most[endpoint.media]
         if headers.content_length is not None:
             if headers.content_length > most:
