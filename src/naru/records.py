@@ -252,9 +252,9 @@ class ServerRecord(BaseModel):
     def _config_fits_transport(self) -> ServerRecord:
         needed = "command" if self.transport_type is TransportType.STDIO else "url"
         if not isinstance(self.config.get(needed), str) or not self.config[needed].strip():
-            raise ValueError(
-                f"server {self.name!r}: config.{needed} is required for {self.transport_type or 'a URL'} transport"
-            )
+            transport = self.transport_type or "a URL"
+            other = "" if self.transport_type else ", or config.command for a program"
+            raise ValueError(f"server {self.name!r}: config.{needed} is required for {transport} transport{other}")
         check_config_types(self.name, self.config)
         return self
 

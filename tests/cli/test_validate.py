@@ -149,3 +149,31 @@ def test_the_store_is_checked_like_a_file(naru) -> None:
     naru("servers", "add", "lost", "--", "no-such-program")
     found = problems(naru("validate", "--json", code=Exit.NOT_WELL))
     assert "no-such-program" in found["lost.command"]["message"]
+
+
+def test_a_store_that_is_a_file_is_checked_as_one_and_left_alone(
+    naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "mcp.json"
+    monkeypatch.setenv("NARU_HUB__STORE", f"file:{store}")
+    naru("validate")  # one that is not there yet is made
+    store.write_text('{"mcpServers": {"a": {"comand": "npx"}}}', encoding="utf-8")
+    (found,) = problems(naru("validate", "--json", code=Exit.NOT_WELL)).values()
+    assert (found["field"], found["remedy"]) == ("mcpServers.a", "comand: Did you mean command?")
+    store.write_text('{"mcpServers": {', encoding="utf-8")
+    done = naru("validate", "--json", code=Exit.NOT_WELL)
+    assert json.loads(done.stdout)["problems"][0]["line"] == 1
+    assert (done.stderr, [one.name for one in tmp_path.glob("mcp.json*")]) == ("", ["mcp.json"])
+
+
+def test_a_file_that_cannot_be_read_says_why_and_what_to_do(naru, tmp_path: Path) -> None:
+    lost, foreign = tmp_path / "lost.yaml", tmp_path / "foreign.json"
+    foreign.write_bytes("서버".encode("cp949"))
+    found = [
+        json.loads(naru("validate", *which, "--json", code=Exit.NOT_WELL).stdout)["problems"][0]
+        for which in (("-c", str(lost)), (str(foreign),))
+    ]
+    assert [(one["message"], one["remedy"]) for one in found] == [
+        ("It cannot be read: No such file or directory.", "Name a file that this user may read."),
+        ("It is no UTF-8 text: invalid start byte.", "Save it as UTF-8."),
+    ]

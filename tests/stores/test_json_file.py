@@ -136,7 +136,7 @@ BAD_ENTRIES = [
     (1, "mcpServers.bad must be an object, found int"),
     (None, "mcpServers.bad must be an object"),
     ([], "mcpServers.bad must be an object"),
-    ({}, "config.url is required"),
+    ({}, "config.url is required for a URL transport, or config.command for a program"),
     ({"url": ""}, "config.url is required"),
     ({"url": 5}, "config.url is required"),
     ({"command": [1]}, "config.command is required"),

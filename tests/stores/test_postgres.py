@@ -109,7 +109,7 @@ async def test_a_database_that_is_down_is_told_without_its_address() -> None:
         await store.open()
     assert "SENTINEL" not in str(refused.value)
     assert "127.0.0.1" not in str(refused.value)
-    assert "cannot be reached" in str(refused.value)
+    assert "cannot be reached: Connection refused." in str(refused.value)
 
 
 async def test_r26_a_newer_schema_is_refused(postgres_servers: PostgresServers) -> None:

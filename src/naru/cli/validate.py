@@ -22,6 +22,7 @@ from naru.cli.terminal.output import AsJson, console, plain, print_json
 from naru.config import McpSettings, environment, load_settings, settings_path
 from naru.errors import NaruError, NotFoundError
 from naru.stores.declared import read_declared
+from naru.stores.json_file import JsonFileStore
 from naru.stores.open import open_store, store_url
 
 
@@ -106,6 +107,8 @@ async def _store(url: str) -> list[Problem]:
     place = _shown(url)
     try:
         store = open_store(url)
+        if isinstance(store, JsonFileStore):  # one that is not there yet is made
+            return check_servers_file(store.path) if store.path.exists() else []
         await store.open()
         try:
             records = await store.list()

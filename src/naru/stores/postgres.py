@@ -23,6 +23,8 @@ RETRY_SECONDS = 1.0
 """How long the outcome of a failed attempt counts for those who ask next."""
 STATEMENT_MS = 5_000
 _LOCK = 0x6E617275
+_WHY = re.compile(r"(?:failed:|\[Errno -?\d+\]) ([A-Z][a-z][A-Za-z ]+)")
+"""What the system said, which names no host."""
 _REFUSED = re.compile(r"password authentication failed|no password supplied|does not exist|no pg_hba\.conf entry")
 """What libpq says, without a SQLSTATE, of a database that is there and does not let us in."""
 _PARAMETER = re.compile(r"(?<!:):([a-z_][a-z0-9_]*)")
@@ -149,8 +151,9 @@ def failure(place: str, error: Exception) -> StoreError:
         refused = _REFUSED.search(str(error))
         if refused:
             return StoreError(f"The {place} refused: {refused[0]}.", remedy="Correct hub.store.")
+        why = _WHY.search(str(error))
         return StoreUnavailableError(
-            f"The {place} cannot be reached.",
+            f"The {place} cannot be reached: {why[1]}." if why else f"The {place} cannot be reached.",
             remedy="Start it, or correct hub.store; the next request tries again.",
         )
     diagnosis = getattr(error, "diag", None)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from pathlib import Path
 
 
 class Level(StrEnum):
@@ -30,6 +31,14 @@ class Problem:
     message: str
     remedy: str = ""
     line: int | None = None
+
+
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> Problem:
+    """Return the fault of a file that cannot be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(Level.ERROR, str(path), "", f"It is no UTF-8 text: {error.reason}.", "Save it as UTF-8.")
+    why = error.strerror or type(error).__name__
+    return Problem(Level.ERROR, str(path), "", f"It cannot be read: {why}.", "Name a file that this user may read.")
 
 
 def meant(wrong: str, known: Iterable[str]) -> str:

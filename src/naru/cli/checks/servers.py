@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from naru.cli.checks.problem import Level, Problem, meant
+from naru.cli.checks.problem import Level, Problem, meant, unreadable
 from naru.cli.clients.json_text import position_of
 from naru.config import check_private, environment
 from naru.connections.rules.launch_policy import package_warnings
@@ -35,7 +35,7 @@ def check_servers_file(path: Path) -> list[Problem]:
         text = path.read_text(encoding="utf-8-sig")
         document = formats.parse_document(text, toml=path.suffix == ".toml")
     except (OSError, UnicodeDecodeError) as error:
-        return [Problem(Level.ERROR, str(path), "", f"It cannot be read: {error}.")]
+        return [unreadable(path, error)]
     except NaruError as error:
         return [Problem(Level.ERROR, str(path), "", error.message, error.remedy)]
     except (ValueError, tomllib.TOMLDecodeError) as error:

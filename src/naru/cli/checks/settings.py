@@ -9,7 +9,7 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from naru.cli.checks.problem import Level, Problem, meant
+from naru.cli.checks.problem import Level, Problem, meant, unreadable
 from naru.config import Settings, check_private, decode_yaml, underscored
 from naru.errors import NaruError
 
@@ -26,7 +26,7 @@ def check_settings_file(path: Path) -> list[Problem]:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         data = decode_yaml(text)
     except (OSError, UnicodeDecodeError) as error:
-        return [Problem(Level.ERROR, str(path), "", f"It cannot be read: {error}.")]
+        return [unreadable(path, error)]
     except NaruError as error:
         return [Problem(Level.ERROR, str(path), "", error.message, error.remedy)]
     except yaml.YAMLError as error:

@@ -310,7 +310,8 @@ def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
     if not found_at(path):
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
-            remedy="Check NARU_DATABASE_URL: duckdb:///file.duckdb, a folder, or a CSV, JSON or Parquet file.",
+            remedy="Check its URL (--database, NARU_DATABASE_URL): duckdb:///file.duckdb, a folder, or a file of CSV, "
+            "JSON or Parquet.",
         )
     try:
         if holds_tables(path):

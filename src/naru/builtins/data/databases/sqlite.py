@@ -228,7 +228,7 @@ def _open(path: Path) -> sqlite3.Connection:
     if found_at(path) != "file":
         raise DatabaseUnavailableError(
             f"There is no SQLite file {path}.",
-            remedy="Check NARU_DATABASE_URL: sqlite:///relative.db or sqlite:////path.db.",
+            remedy="Check its URL (--database, NARU_DATABASE_URL): sqlite:///relative.db or sqlite:////path.db.",
         )
     try:
         connection = sqlite3.connect(
