@@ -96,7 +96,7 @@ async def test_what_its_api_allows_is_taken(tmp_path: Path) -> None:
             "thinking": None,
             "max_tokens": 5.0,
         },
-        OLLAMA: {"options": {"num_predict": -2}},
+        OLLAMA: {"options": {"num_predict": -2}, "messages": None},
     }
     hub = MemoryHub(ScriptedBackend(["ok"] * 4), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
     async with served(application(hub)) as url:

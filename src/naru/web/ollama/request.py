@@ -110,6 +110,8 @@ def _prompt(body: JsonObject) -> list[JsonObject]:
 
 
 def _turns(raw: Any) -> list[Any]:
+    if raw is None:
+        return []
     if not isinstance(raw, list):
         raise BadRequestError("messages must be a list.", param="messages")
     turns: list[Any] = []
