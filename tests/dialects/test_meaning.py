@@ -34,13 +34,13 @@ def test_a_shown_call_is_told_by_what_the_sentence_before_it_means():
 
 @pytest.mark.slow
 def test_a_call_that_is_announced_in_any_words_is_made():
-    """With the encoder or without it; by words alone two are lost, and 25 by meaning, all before another's call.
+    """With the encoder or without it; by words alone two are lost, and 29 by meaning, all before another's call.
 
     Their own calls would be about what many of them speak of, for which more is asked.
     """
-    assert runs("made", "first")[1] - runs("made", "first")[0] <= 8
-    assert runs("made", "second")[1] - runs("made", "second")[0] <= 7
-    assert runs("made", "third")[1] - runs("made", "third")[0] <= 12
+    assert runs("made", "first")[1] - runs("made", "first")[0] <= 9
+    assert runs("made", "second")[1] - runs("made", "second")[0] <= 8
+    assert runs("made", "third")[1] - runs("made", "third")[0] <= 14
 
 
 @needs_encoder

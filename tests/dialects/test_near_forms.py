@@ -22,6 +22,7 @@ TOOLS = [
     Tool("now", {"type": "object", "properties": {}}),
 ]
 LS = ("bash", {"command": "ls"})
+TIMED = ("bash", {"timeout": 5, "command": "ls"})
 TEXT = json.dumps('{"command": "ls"}')
 TEXT_OBJECT = '{"command": "ls"}'
 UNIT = '{"name": "bash", "arguments": {"command": "ls"}}'
@@ -110,6 +111,8 @@ def written(content):
         ('<tool_call>{"name"： "bash"， "arguments"： {"command"： "ls"}}</tool_call>', [LS]),
         ('{"name"：“bash”，"arguments"：{"command"："a：b，c"}}', [("bash", {"command": "a：b，c"})]),
         ('[TOOL_CALLS]bash[ARGS]{"command"： "ls"}', [LS]),
+        ('<tool_call>{"name": "bash", "arguments": {"timeout": 5，"command": "ls"}}</tool_call>', [TIMED]),
+        ('[TOOL_CALLS] [{"name": "bash"，"arguments": {"timeout": 5，"command": "ls"}}]', [TIMED]),
         (r'<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>', [LS]),
         (r'<tool_call>{\n"name": "bash",\n "arguments": {"command": "ls"}\n}</tool_call>', [LS]),
         (r'{\n  "name": "bash",\n  "arguments": {\n    "command": "ls"\n  }\n}', [LS]),

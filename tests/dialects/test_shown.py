@@ -96,6 +96,14 @@ def test_a_call_that_is_said_to_be_an_example_is_none(before):
     assert {type(event) for event in events} == {Text}, "nothing was announced that would never end"
 
 
+@pytest.mark.parametrize(
+    "written", ["<|im_start|>", '{"name": "other", "arguments": {"text": "the page says"}}', "[/INST]"]
+)
+def test_what_stands_before_a_call_and_is_no_sentence_means_nothing(written):
+    """A call of a tool that is not offered and a stray marker were read as what introduces an exhibit."""
+    assert len(read_every_way(f"At the bottom of the page:\n{written}\n{CALL}", talk.TOOLS).calls) == 1
+
+
 @pytest.mark.parametrize("words", ["I'll look it up", "찾아보겠습니다", "调べます", "Voy a buscarlo", "我来查一下"])
 @pytest.mark.parametrize("end", [":", ".", "!", "…"])
 def test_a_call_that_ends_its_reply_is_made_after_any_words(words, end):

@@ -116,6 +116,25 @@ def test_stray_quotes_in_a_value_stay_where_nothing_is_missing(written, content)
     ]
 
 
+@pytest.mark.parametrize("more", ["", ', "mode": "s"'])
+def test_an_object_that_was_not_escaped_in_a_text_gives_no_argument_away(more):
+    """`mode` was `z"}`, and the content was cut before it."""
+    content = 'x = {"content": "y", "mode": "z"}'
+    arguments = f'{{"path": "a", "content": "{content}"{more}}}'
+    assert [call.arguments for call in read_every_way(f"[Calling tool: write_file({arguments})]", TOOLS).calls] == [
+        {"path": "a", "content": content} | ({"mode": "s"} if more else {})
+    ]
+    text = f'<tool_call>{{"name": "write_file", "arguments": {arguments}}}</tool_call>'
+    assert {call.arguments["content"] for call in read_every_way(text, TOOLS).calls} <= {content}
+
+
+@pytest.mark.parametrize("written", ["content:", "content: ,mode:1", '<|"|>content<|"|>:'])
+def test_an_argument_of_gemma_without_any_value_is_no_empty_text(written):
+    text = f'<|tool_call>call:write_file{{path:<|"|>a<|"|>,{written}}}<tool_call|>'
+    parsed = read_every_way(text, TOOLS)
+    assert (parsed.calls, parsed.content) == ((), text)
+
+
 @pytest.mark.parametrize("name", [" path", "path ", "`path`", "path:", "[path]"])
 def test_marks_around_a_key_of_json_are_no_part_of_it(name):
     text = f'<tool_call>{{"name": "write_file", "arguments": {{"{name}": "a", "content": "b"}}}}</tool_call>'

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
-from naru.dialects.texts.closing import Nesting, closes
+from naru.dialects.texts.closing import NO_MEMBER, Nesting, closes
 from naru.dialects.texts.literal import CLOSERS, encodable, unescape
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need
 
 _STOPS = {closer: lazy_pattern(f"[^{re.escape(closer)}\\\\]*") for closer in set(CLOSERS.values())}
-_MARKS = lazy_pattern(r"[\"'“‘\[\]{}(),:=]")
+_MARKS = lazy_pattern(r"[\"'“‘\[\]{}(),，:=]")
+_WORD_OF_JSON = lazy_pattern(r"\s*(?:-?\d+(?:\.\d+)?|true|false|null)\s*\Z")
 _MARKS_OR_DELIMITER: dict[str, re.Pattern[str]] = {}
 _PAIRS = {"}": "{", "]": "[", ")": "("}
 _UNICODE_ESCAPE = lazy_pattern(r"\\u[0-9a-fA-F]{4}")
@@ -30,12 +31,14 @@ def quoted(
 ) -> Reading[int]:
     """Read the quoted string at `pos`, handing over its pieces, decoded unless `raw`; returns the stray quotes met.
 
-    After one of these no member but one of `keys` ends it, where there are any: it is JSON that was not escaped.
+    After one of these no member but one of `keys` ends it, where there are any: it is JSON that was not escaped. In an
+    object that begins in it (`{"`) none does.
     """
     closers = CLOSERS[source.text[source.pos]]
     stop = _STOPS[closers]
     source.pos += 1
-    stray = 0
+    stray = inside = 0
+    last = ""
     while True:
         found = stop.match(source.text, source.pos)
         end = found.end() if found else source.pos
@@ -43,6 +46,8 @@ def quoted(
             piece = source.text[source.pos : end]
             emit(piece if raw else encodable(piece))
             source.pos = end
+            inside = inside and max(0, inside - piece.count("}"))
+            last = piece.rstrip()[-1:] or last
         if end == len(source.text):
             if source.final:
                 raise Incomplete
@@ -53,9 +58,8 @@ def quoted(
             emit(written if raw else unescape(written))
             source.pos += size
         else:
-            judged = closes(
-                source.text, end + 1, nesting, key=None if raw else key, final=source.final, keys=keys if stray else ()
-            )
+            known = NO_MEMBER if inside else keys if stray else ()
+            judged = closes(source.text, end + 1, nesting, key=None if raw else key, final=source.final, keys=known)
             if judged is None and not source.final:
                 yield
                 continue
@@ -65,6 +69,8 @@ def quoted(
             emit(source.text[source.pos])
             source.pos += 1
             stray += 1
+            inside += last == "{"
+            last = '"'
 
 
 def _escape_size(source: Source) -> Reading[int]:
@@ -111,7 +117,7 @@ def capture(source: Source, delimiter: str = "") -> Reading[str]:
         plain = source.text[source.pos : found.start()]
         before = "x" if plain.strip() else before
         mark = found[0]
-        if not stack and mark in (",", "}", "]", ")"):
+        if not stack and (mark in ",}])" or (mark == "，" and _WORD_OF_JSON.match("".join((*parts, plain))))):
             parts.append(plain)
             source.pos = found.start()
             return "".join(parts)

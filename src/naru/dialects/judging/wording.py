@@ -70,9 +70,13 @@ def speaks_of_showing(
 
 
 def _leads_on(text: str) -> bool:
-    """Tell whether a text is over before a call or leads on to it: the beginning of a sentence means nothing yet."""
+    """Tell whether a text is over before a call or leads on to it: the beginning of a sentence means nothing yet.
+
+    What ends in a tag or a bracket of another call's is no sentence.
+    """
     bare = text.rstrip()
-    return bare[-1:] in _COLONS or bare[-1:] in _SENTENCE_ENDS or "\n" in text[len(bare) :]
+    last = bare[-1:]
+    return last in _COLONS or last in _SENTENCE_ENDS or ("\n" in text[len(bare) :] and last not in ">}]")
 
 
 def _tell(sentence: str, text: str, *, is_over: bool, of_code: bool) -> bool | None:

@@ -27,6 +27,8 @@ _UNFINISHED_KEY = lazy_pattern(rf"(?:{_QUOTED_KEY})(?:\s|\\[nrt])*\\?\Z|{_OPEN_K
 _AFTER_COMMA_IN_CALL = lazy_pattern(rf"[\"'“‘\[{{(\-\d)]|{_WORD_OF_JSON}|\*\*|\\?[A-Za-z_][\w\-\\]{{0,64}}\s*[=:]")
 _NEXT_MEMBER = lazy_pattern(r"\"[\w.\-]{1,64}\"\s{0,8}[:：]")
 _NEXT_MEMBER_SO_FAR = lazy_pattern(r"\"[\w.\-]{0,64}(?:\"\s{0,8})?\Z")
+NO_MEMBER = ("",)
+"""The `keys` of `closes` where no member may follow: in an object that begins in the text itself."""
 _AROUND_KEYS = "\"'“”‘’ \r\n\t"
 _MOST_BRACKETS = 200
 _CLOSED = lazy_pattern(rf"[}}\])\s]{{0,{_MOST_BRACKETS}}}")

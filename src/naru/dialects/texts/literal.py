@@ -9,7 +9,7 @@ import json
 import math
 import re
 
-from naru.dialects.texts.closing import COLONS, COMMAS, Nesting, closes
+from naru.dialects.texts.closing import COLONS, COMMAS, NO_MEMBER, Nesting, closes
 from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ _WORDS = {
 }  # fmt: skip
 _NUMBER = lazy_pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
 _STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
-_BARE = lazy_pattern(r"(?:(?!\s(?:/[/*]|#\s))[^,\]\})\n])*")
+_BARE = lazy_pattern(r"[-+.\w]+(?=，\s*[\"'])|(?:(?!\s(?:/[/*]|#\s))[^,\]\})\n])*")
 BARE_KEY = lazy_pattern(r"[^\s:：={}\[\],，\"'][^:：={}\[\],，\"'\n]*")
 
 
@@ -208,13 +208,16 @@ class _Reader:
             end = self.text.find(opener * 3, at + 3)
             if end >= 0:
                 return unescape(self.text[at + 3 : end]), end + 3
-        end = at + 1
+        start = at + 1
+        inside = 0
         keys: Collection[str] = ()
         while True:
-            end = self.next_quote(end, CLOSERS[opener])
-            if closes(self.text, end + 1, nesting, key=key, keys=keys) is not False:
+            end = self.next_quote(start, CLOSERS[opener])
+            inside = max(0, inside - self.text.count("}", start, end))
+            if closes(self.text, end + 1, nesting, key=key, keys=NO_MEMBER if inside else keys) is not False:
                 return unescape(self.text[at + 1 : end]), end + 1
-            end += 1
+            inside += self.text[start:end].rstrip()[-1:] == "{"
+            start = end + 1
             keys = self.keys if nesting == "(" else ()
 
     def next_quote(self, at: int, closers: str) -> int:
