@@ -242,3 +242,65 @@ def test_what_was_there_comes_back_when_the_last_step_fails(tmp_path: Path, monk
         backup.restore(tmp_path / "copy.tar.gz", folder, replace=True)
     assert (folder / "keys.json").read_text(encoding="utf-8") == "kept"
     assert not list(tmp_path.glob("data.before-*"))
+
+
+@pytest.fixture
+def volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a data folder that cannot be moved, in one where nothing can be made: a container's `/data`."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    rename, mkdir = Path.rename, Path.mkdir
+
+    def renamed(self: Path, target: Path) -> Path:
+        if self == folder or target == folder:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(self, target)
+
+    def made(self: Path, *given: object, **more: object) -> None:
+        if self.parent == tmp_path and self != folder:
+            raise OSError(errno.EROFS, "Read-only file system")
+        mkdir(self, *given, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "is_mount", lambda self: self == folder)
+    monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(Path, "mkdir", made)
+    return folder
+
+
+def test_a_volume_is_restored_within_itself(volume: Path, tmp_path: Path) -> None:
+    (volume / "keys.json").write_text("old", encoding="utf-8")
+    (volume / "index").mkdir()
+    (volume / "index" / "one").write_text("old", encoding="utf-8")
+    backup.make(volume, tmp_path / "copy.tar.gz")
+    (volume / "keys.json").write_text("new", encoding="utf-8")
+    (volume / "later.json").write_text("new", encoding="utf-8")
+    _, aside = backup.restore(tmp_path / "copy.tar.gz", volume, replace=True)
+    assert aside is not None
+    assert {path.name for path in volume.iterdir()} == {"keys.json", "index", aside.name}
+    assert (volume / "keys.json").read_text(encoding="utf-8") == "old"
+    assert (aside / "keys.json").read_text(encoding="utf-8") == "new"
+    assert (aside / "later.json").exists()
+    again = backup.make(volume, tmp_path / "again.tar.gz")
+    assert set(again.files) == {"keys.json", "index/one"}, "what was moved aside is no part of the next backup"
+
+
+def test_a_volume_is_as_it_was_when_a_step_fails(volume: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a.json", "b.json"):
+        (volume / name).write_text("old", encoding="utf-8")
+    backup.make(volume, tmp_path / "copy.tar.gz")
+    for name in ("a.json", "b.json"):
+        (volume / name).write_text("new", encoding="utf-8")
+    real = Path.rename
+
+    def fails(self: Path, target: Path) -> Path:
+        if self == volume / ".data.restored" / "b.json":
+            raise OSError(errno.EIO, "Input/output error")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(StoreError, match="Input/output error"):
+        backup.restore(tmp_path / "copy.tar.gz", volume, replace=True)
+    assert {path.name: path.read_text(encoding="utf-8") for path in volume.iterdir()} == {
+        "a.json": "new",
+        "b.json": "new",
+    }

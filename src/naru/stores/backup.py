@@ -18,7 +18,7 @@ import tarfile
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +32,8 @@ _FORMAT = 1
 _SQLITE = b"SQLite format 3\0"
 _NOT_KEPT = ("-wal", "-shm", ".lock", ".hub", ".tmp")
 """Endings of what belongs to a process that runs, or is part of a database's copy."""
+_FRESH, _ASIDE = ".restored", ".before-"
+"""What a restore's own folders are named, after the data folder."""
 _DAMAGED = (
     tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, FileNotFoundError, ValueError, KeyError, TypeError,
 )  # fmt: skip
@@ -94,6 +96,8 @@ def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Back
 def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backup, Path | None]:
     """Put a backup's files where the data folder is; what was there is moved aside, never removed.
 
+    It is moved beside the folder, or into it where the folder cannot be moved: a volume, or one in another's folder.
+
     Returns:
         The backup, and where the old folder is now.
 
@@ -106,38 +110,56 @@ def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backu
     if not source.exists():
         raise NotFoundError(f"There is no backup {source}.", remedy="Make one with: naru backup FILE")
     folder = folder.expanduser()
-    there = folder.is_dir() and any(folder.iterdir())
-    if there and not replace:
+    inside = folder.is_mount() or (folder.is_dir() and not os.access(folder.parent, os.W_OK))
+    held = list(folder.iterdir()) if folder.is_dir() else []
+    if inside:
+        held = [path for path in held if not _is_of_a_restore(path, folder) and path.name != "lost+found"]
+    if held and not replace:
         raise ConflictError(
-            f"{folder} holds data already.", remedy="Say --replace: the folder is moved aside first, not removed."
+            f"{folder} holds data already.", remedy="Say --replace: it is moved aside first, not removed."
         )
-    fresh = folder.with_name(f".{folder.name}.restored")
-    aside = folder.with_name(f"{folder.name}.before-{time.strftime('%Y%m%d-%H%M%S')}")
+    place = folder if inside else folder.parent
+    fresh = place / f".{folder.name}{_FRESH}"
+    aside = place / f"{folder.name}{_ASIDE}{time.strftime('%Y%m%d-%H%M%S')}"
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
         found = _unpacked(source, fresh)
-        if there:
-            folder.rename(aside)
-        elif folder.is_dir():
-            folder.rmdir()
-        try:
-            fresh.rename(folder)
-        except OSError:
-            if there:
-                aside.rename(folder)
-            raise
+        if inside:
+            aside.mkdir(mode=0o700)
+            _moved([(path, aside / path.name) for path in held] + [(new, folder / new.name) for new in fresh.iterdir()])
+        elif held:
+            _moved([(folder, aside), (fresh, folder)])
+        else:
+            _moved([(fresh, folder)])  # in the place of an empty one, too
     except OSError as error:
-        raise unusable(folder, error, what="The backup cannot be put back") from error
+        raise unusable(fresh, error, what="The backup cannot be put back") from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return found, aside if there else None
+        with contextlib.suppress(OSError):
+            aside.rmdir()  # where nothing was moved into it
+    return found, aside if held else None
+
+
+def _is_of_a_restore(path: Path, folder: Path) -> bool:
+    """Whether an entry of a data folder is what was moved aside within it, or half of what was to come."""
+    return path.name == f".{folder.name}{_FRESH}" or path.name.startswith(f"{folder.name}{_ASIDE}")
+
+
+def _moved(moves: Sequence[tuple[Path, Path]]) -> None:
+    """Rename each, or none. Raises OSError."""
+    with contextlib.ExitStack() as undo:
+        for old, new in moves:
+            old.rename(new)
+            undo.callback(new.rename, old)
+        undo.pop_all()
 
 
 def _kept(folder: Path) -> Iterator[Path]:
     for path in folder.rglob("*"):
         is_own = path.name.startswith(".") or path.name.endswith(_NOT_KEPT)
+        is_own = is_own or _is_of_a_restore(Path(path.relative_to(folder).parts[0]), folder)
         if not is_own and not path.is_symlink() and path.is_file():
             yield path
 
