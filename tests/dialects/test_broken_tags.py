@@ -199,6 +199,8 @@ def test_a_call_without_one_of_its_tags_is_mended_without_its_layout(text: str) 
         FORMS["minicpm"].replace("a.py</param>", "a.py</pa"),
         FORMS["qwen"].replace("</parameter>\n<parameter=content>", "<parameter=content>\n<parameter=content>"),
         FORMS["k2-horizon"].replace("<ifm|arg_value>a.py", "ifm|arg_value>a.py"),
+        FORMS["glm-in-a-line"].replace("a.py</arg_value>", "a.py<arg_value>").replace("<arg_value>h", "<arg_values>h"),
+        FORMS["minicpm"].replace("a.py</param>", "a.py</tool_call>").replace("</param></function>", "</param</param>"),
     ],
 )
 def test_a_call_of_which_a_tag_may_stand_in_a_value_is_refused(text: str) -> None:
