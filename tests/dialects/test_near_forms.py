@@ -263,6 +263,7 @@ def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
         '{"answer": "It is cold.", "city": "Oslo"}',
         "<function(bash) is not how it is written.",
         "<function=bash{x",
+        f"```json example\n{UNIT}\n```",
     ],
 )
 def test_what_only_resembles_a_near_form_is_text(text):
