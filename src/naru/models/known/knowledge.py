@@ -177,7 +177,8 @@ class Knowledge:
                 with bound(_ASK_SECONDS):
                     said = await ask()
             except (NaruError, TimeoutError) as error:
-                logger.info("endpoint %s says nothing of %s: %s", self.endpoint, model, str(error) or "no answer in time")
+                why = str(error) or "no answer in time"
+                logger.info("endpoint %s says nothing of %s: %s", self.endpoint, model, why)
                 learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
                 return
             learned.ask_again_at = math.inf
