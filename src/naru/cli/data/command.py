@@ -40,7 +40,7 @@ class _IndexResult:
     unchanged: int
     refused: list[Refused]
     warnings: list[str]
-    """What the database's opening found."""
+    """What the database's opening found, or how a file's letters were read."""
 
 
 app = typer.Typer(
@@ -67,7 +67,7 @@ DatabaseUrl = Annotated[
 def index(
     file: Annotated[
         Path | None,
-        typer.Argument(help="Tables, JSON, YAML, text, Markdown, HTML, Excel, PDF, Word; or a folder of such."),
+        typer.Argument(help="Tables, JSON, YAML, SQL, text, Markdown, HTML, Excel, PDF, Word; or a folder of such."),
     ] = None,
     database: DatabaseUrl = "",
     values: Annotated[bool, typer.Option(help="Tell a few values of columns that have few.")] = True,
@@ -168,7 +168,11 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
             embedded=report.embedded,
             unchanged=report.unchanged,
             refused=[*reading.refused, *report.refused],
-            warnings=[] if path else list((await sources.database.check()).warnings),
+            warnings=[
+                f"{name}: read as {encoding}, which it does not say" for name, encoding in reading.assumed.items()
+            ]
+            if path
+            else list((await sources.database.check()).warnings),
         )
     finally:
         await sources.close()

@@ -12,7 +12,7 @@ from naru.builtins.data.databases.gather import quoted
 from naru.builtins.data.databases.open import TABLE_SUFFIXES
 from naru.builtins.data.documents.document import UnreadableError
 from naru.builtins.data.documents.files import MAX_FILE_BYTES
-from naru.builtins.data.documents.text import decoded
+from naru.builtins.data.documents.text import decoded_as
 
 _MARK = '"'
 _CSV = "read_csv"
@@ -34,7 +34,8 @@ def holds_tables(path: Path) -> bool:
 def view_files(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     """Make a view of each file, called as the file, more of that name with suffix and number; say what is left out.
 
-    The engine may read these files from then on, and copies of those whose encoding it does not know.
+    What is read in an encoding that was assumed is told too. The engine may read these files from then on, and copies
+    of those whose encoding it does not know.
     """
     seen: set[str] = set()
     left_out: list[str] = []
@@ -59,7 +60,8 @@ def view_files(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
         try:
             if not file.is_file():
                 raise UnreadableError("it is a pipe, a device or a link to nothing")
-            _view(connection, name, file, reader, copies / f"{len(seen)}.csv")
+            if assumed := _view(connection, name, file, reader, copies / f"{len(seen)}.csv"):
+                left_out.append(f"{within.as_posix()} is read as {assumed}, which it does not say")
         except (duckdb.Error, UnreadableError) as error:
             told = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
             left_out.append(f"{within.as_posix()} is left out: {told}")
@@ -73,8 +75,8 @@ def view_files(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
     return left_out
 
 
-def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> None:
-    """Make one view; a text in another encoding, such as Korean Excel's, is read from a copy in UTF-8."""
+def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> str:
+    """Make one view and return the encoding that was assumed: such a text is read from a copy in UTF-8."""
 
     def make(source: Path) -> None:
         literal = str(source).replace("'", "''")
@@ -86,8 +88,11 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: 
         raw = file.read_bytes() if reader == _CSV and file.stat().st_size <= MAX_FILE_BYTES else b""
         if not raw or file.suffix.lower() == _PACKED or _is_utf8(raw):
             raise
-        copy.write_text(decoded(raw), encoding="utf-8", newline="")
+        text, assumed = decoded_as(raw)
+        copy.write_text(text, encoding="utf-8", newline="")
         make(copy)
+        return assumed
+    return ""
 
 
 def _is_utf8(raw: bytes) -> bool:

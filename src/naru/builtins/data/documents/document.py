@@ -38,6 +38,8 @@ class Reading:
 
     documents: list[Document] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
+    assumed: dict[str, str] = field(default_factory=dict)
+    """The encoding that a file which names none was read in, by its name."""
     _ids: set[str] = field(default_factory=set, repr=False)
     _said: dict[tuple[str, str, str], str] = field(default_factory=dict, repr=False)
 

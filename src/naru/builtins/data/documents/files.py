@@ -22,7 +22,8 @@ from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.office_reader import OLD_OFFICE
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
 from naru.builtins.data.documents.sections import Section, html_sections, markdown_sections, paragraphs_of, pieces
-from naru.builtins.data.documents.text import decoded
+from naru.builtins.data.documents.sql_script import script_rows
+from naru.builtins.data.documents.text import decoded, decoded_as
 from naru.builtins.data.documents.values import json_value, json_values, yaml_values
 from naru.errors import ConfigError
 
@@ -43,7 +44,7 @@ _IS_HTML = re.compile(rb"<(!doctype html|html|table)\b", re.IGNORECASE)
 _DATABASES = (".parquet", ".db", ".sqlite", ".sqlite3", ".db3", ".duckdb", ".ddb")
 _SHEET_NUMBER = re.compile(r"(sheet|시트|table)\s*\d*", re.IGNORECASE)
 _FORMS = (
-    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML; "
+    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML, SQL scripts that make tables; "
     "with the extra `documents` also Excel, PDF, Word"
 )
 
@@ -138,8 +139,15 @@ def _is_of_cells(raw: bytes) -> bool:
     return first[:1] != "<" and any(delimiter in first for delimiter in DELIMITERS)
 
 
+def _text(raw: bytes, name: str, reading: Reading, declared: str = "") -> str:
+    text, assumed = decoded_as(raw, declared)
+    if assumed:
+        reading.assumed[name] = assumed
+    return text
+
+
 def _json(raw: bytes, name: str, reading: Reading) -> None:
-    text = decoded(raw)
+    text = _text(raw, name, reading)
     try:
         value = json_value(text)
     except json.JSONDecodeError as error:
@@ -151,7 +159,7 @@ def _json(raw: bytes, name: str, reading: Reading) -> None:
 
 
 def _json_lines(raw: bytes, name: str, reading: Reading) -> None:
-    for line, value in json_values(decoded(raw)):
+    for line, value in json_values(_text(raw, name, reading)):
         if isinstance(value, RecursionError):
             reading.refuse(f"{name}#{line}", "it is nested too deeply")
         elif isinstance(value, Exception):
@@ -162,7 +170,7 @@ def _json_lines(raw: bytes, name: str, reading: Reading) -> None:
 
 
 def _yaml(raw: bytes, name: str, reading: Reading) -> None:
-    found = yaml_values(decoded(raw))
+    found = yaml_values(_text(raw, name, reading))
     _nested(found[0] if len(found) == 1 else found, name, reading)
 
 
@@ -172,7 +180,7 @@ def _nested(value: Any, name: str, reading: Reading) -> None:
 
 
 def _csv(raw: bytes, name: str, reading: Reading) -> None:
-    text = decoded(raw).lstrip("\r\n")
+    text = _text(raw, name, reading).lstrip("\r\n")
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     told = _SEPARATOR.match(text)
     text = text[told.end() :] if told else text
@@ -249,21 +257,21 @@ def _add(row: Row, before: str, reading: Reading) -> None:
 
 
 def _lines(raw: bytes, name: str, reading: Reading) -> None:
-    if is_table_of_columns(decoded(raw).partition("\n")[0].split("\t")):  # Excel's "Unicode Text"
+    if is_table_of_columns(_text(raw, name, reading).partition("\n")[0].split("\t")):  # Excel's "Unicode Text"
         _csv(raw, name, reading)
         return
-    for number, line in enumerate(decoded(raw).splitlines(), 1):
+    for number, line in enumerate(_text(raw, name, reading).splitlines(), 1):
         if line.strip():
             _pieces(f"{name}#{number}", (), [line.strip()], reading)
 
 
 def _markdown(raw: bytes, name: str, reading: Reading) -> None:
-    _sections(markdown_sections(decoded(raw)), name, reading)
+    _sections(markdown_sections(_text(raw, name, reading)), name, reading)
 
 
 def _html(raw: bytes, name: str, reading: Reading) -> None:
     declared = _CHARSET.search(raw[:4_096])
-    _sections(html_sections(decoded(raw, declared[1].decode() if declared else "")), name, reading)
+    _sections(html_sections(_text(raw, name, reading, declared[1].decode() if declared else "")), name, reading)
 
 
 def _word(raw: bytes, name: str, reading: Reading) -> None:
@@ -293,6 +301,11 @@ def _pdf(raw: bytes, name: str, reading: Reading) -> None:
             reading.refuse(f"{name}#{number}", "the page has no text (a picture?)")
         else:
             _pieces(f"{name}#{number}", (), paragraphs_of(text), reading)
+
+
+def _sql(raw: bytes, name: str, reading: Reading) -> None:
+    for row in script_rows(_text(raw, name, reading)):
+        _add(row, f"{name}#", reading)
 
 
 def _sections(sections: Sequence[Section], name: str, reading: Reading) -> None:
@@ -329,6 +342,7 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".md", ".markdown"), _markdown),
     **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
     **dict.fromkeys(_BOOKS, _excel),
+    **dict.fromkeys((".sql", ".ddl"), _sql),
     ".pdf": _pdf,
     ".docx": _word,
     ".doc": _old_word,
