@@ -167,6 +167,24 @@ def test_a_table_that_is_told_once_above_its_columns_is_the_table_of_each(form: 
     ]
 
 
+def test_the_table_that_a_definition_names_above_its_columns_is_theirs(tmp_path: Path):
+    text = "테이블 정의서,,\n테이블명,TB_LOT,\nNo,컬럼명,설명\n1,QTY,수량\n"
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    assert [one.id for one in read_documents(tmp_path / "x.csv").documents] == ["x.csv#1", "x.csv#2", "TB_LOT.QTY"]
+
+
+def test_headings_in_two_lines_are_one_heading_each(tmp_path: Path):
+    """As cells that span others are saved."""
+    lines = ["테이블,,컬럼,,", "물리명,논리명,물리명,논리명,타입", "LOT,로트,QTY,수량,NUMBER", "불량,,이름,,VARCHAR"]
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert [document.text for document in read_documents(tmp_path / "x.csv").documents] == [
+        "LOT.QTY (NUMBER): 수량; 테이블 논리명: 로트",
+        "불량.이름 (VARCHAR)",
+    ]
+    (tmp_path / "x.csv").write_text("\n".join(["table,,column,note", *lines[2:]]), encoding="utf-8")
+    assert len(read_documents(tmp_path / "x.csv").documents) == 2
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_four_columns_in_are_four_documents_out(form: str, tmp_path: Path):
     name, raw = FORMS[form]

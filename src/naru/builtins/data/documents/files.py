@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
-from naru.builtins.data.documents.headings import are_headings, is_table_of_columns
+from naru.builtins.data.documents.headings import are_headings, headings_of_two_lines, is_table_of_columns, table_told
 from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.office_reader import OLD_OFFICE
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
@@ -203,10 +203,12 @@ def _table(lines: Sequence[Sequence[str]], before: str, names: tuple[str, ...], 
     for above in range(start):
         place = f"{before}{above + 1}"
         reading.add(Document(place, "; ".join(filter(None, lines[above])), place))
+    if headings := headings_of_two_lines(lines[start : start + 2]):
+        lines = [*lines[:start], headings, *lines[start + 2 :]]
     begin = lines[start : start + _LINES_LOOKED_AT]
     if begin and not are_headings(begin):
         lines, start = [[""] * len(lines[0]), *lines], 0
-    for row in table_rows(lines[start:], names):
+    for row in table_rows(lines[start:], table_told(lines[:start]) or names):
         _add(row, before, reading)
     return len(lines) - start - 1
 

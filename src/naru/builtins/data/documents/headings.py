@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -55,6 +56,31 @@ def is_table_of_columns(headings: Sequence[str]) -> bool:
     """Tell whether a table's first row names what a catalogue of columns, or of documents, has."""
     roles = {role_of(heading) for heading in headings} - {""}
     return len(roles) > 1 and bool(roles & {"text", "column"})
+
+
+def headings_of_two_lines(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Join headings that stand below one of several cells, as in `Table` over `physical | logical`.
+
+    Nothing where one of them would be no heading that is known.
+    """
+    if len(lines) < 2 or all(cell.strip() for cell in lines[0]):
+        return []
+    above, joined = "", []
+    for one, other in itertools.zip_longest(*lines, fillvalue=""):
+        above = one.strip() or above
+        joined.append(f"{above} {other}".strip())
+    is_below = all(cell.strip() for cell in lines[1])
+    return joined if is_below and all(map(role_of, joined)) and is_table_of_columns(joined) else []
+
+
+def table_told(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the table that lines above the headings name, as a sheet that defines one does: `Table | TB_LOT`."""
+    for line in lines:
+        cells = [cell.strip() for cell in line if cell.strip()]
+        for heading, name in itertools.pairwise(cells):
+            if role_of(heading) == "table":
+                return (name,)
+    return ()
 
 
 def are_headings(lines: Sequence[Sequence[str]]) -> bool:
