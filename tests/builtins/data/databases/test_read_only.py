@@ -350,6 +350,19 @@ PIVOTS = (
 )
 
 
+async def test_what_mysql_cuts_with_a_warning_alone_is_an_error(engines: Callable[[str], Engine]):
+    """A count of a recursion that was stopped, or NULL for a long text, would be taken for the answer."""
+    database = engines("mysql").open()
+    steps = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {}) SELECT COUNT(*) AS n FROM t"
+    assert (await database.query(steps.format(900))).records == [{"n": 900}]
+    for sql in (steps.format(5_000), "SELECT LENGTH(LPAD('', 1000000000, 'x'))"):
+        with pytest.raises(QueryError, match="cut the answer short"):
+            await database.query(sql)
+    many = "SELECT LENGTH(GROUP_CONCAT(REPEAT(a.lot_id, 10) SEPARATOR '')) AS n FROM lot a"
+    assert (await database.query(many)).records == [{"n": 2_400}]
+    await database.close()
+
+
 async def test_a_pivot_without_its_values_says_how_to_write_it(engines: Callable[[str], Engine]):
     """The engine makes a type first and then the SELECT: not one statement."""
     database = engines("duckdb").open()

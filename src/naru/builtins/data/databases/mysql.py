@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote
@@ -127,6 +127,7 @@ class MysqlDatabase(CheckedDatabase):
                     cursor.execute("SET SESSION max_statement_time = %s", [seconds])
                 else:
                     cursor.execute("SET SESSION max_execution_time = %s", [int(seconds * 1000)])
+                cursor.execute("SET SESSION group_concat_max_len = %s", [self._limits.bytes])
                 cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute("START TRANSACTION READ ONLY")
         except (pymysql.Error, OSError) as error:
@@ -193,7 +194,11 @@ def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
         with connection.cursor() as cursor:
             cursor.execute(text)
             columns = [(str(column[0]), _type(column[1])) for column in cursor.description or ()]
-            return collected(text, columns, cursor.fetchall_unbuffered(), limits)
+            result = collected(text, columns, cursor.fetchall_unbuffered(), limits)
+            if not result.is_truncated:
+                cursor.execute("SHOW WARNINGS")
+                _whole([(int(code), str(told)) for _, code, told in cursor.fetchall()])
+            return result
     except (pymysql.Error, OSError) as error:
         if isinstance(error, pymysql.Error) and error.args and error.args[0] in (1792, 1142, 1044, 1227, 1290):
             raise RefusedStatementError(f"The server refuses: {_told(error)}.", remedy=ONE_SELECT) from error
@@ -202,6 +207,19 @@ def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
         raise QueryError(f"{_told(error)} (MySQL)") from error
     finally:
         connection.close()
+
+
+def _whole(warnings: Sequence[tuple[int, str]]) -> None:
+    """Raise where the server made less of a value than was asked and only warned of it: the answer would be wrong."""
+    if cut := next((told for code, told in warnings if code in _CUT), ""):
+        raise QueryError(
+            f"The server cut the answer short: {cut} (MySQL)",
+            remedy="Ask for less of it: fewer steps of WITH RECURSIVE, fewer rows in GROUP_CONCAT, shorter texts.",
+        )
+
+
+_CUT = (1260, 1301, 1931)
+"""GROUP_CONCAT's length, a text longer than a packet (it becomes NULL), MariaDB's steps of a recursion (1000)."""
 
 
 def _type(code: int) -> str:
