@@ -26,7 +26,8 @@ COPY public.shift (id, lead) FROM stdin;
 ALTER TABLE ONLY public.shift ADD CONSTRAINT shift_pkey PRIMARY KEY (id);
 COMMENT ON TABLE public.shift IS 'Shifts';
 COMMENT ON COLUMN public.shift.lead IS 'Who leads; it''s a badge';
-ALTER TABLE hr.staff ADD COLUMN IF NOT EXISTS born date;
+ALTER TABLE hr.staff ADD COLUMN IF NOT EXISTS born date, DROP COLUMN a, ADD "left" date;
+CREATE FUNCTION f() RETURNS TABLE (a int) LANGUAGE sql AS 'SELECT 1';
 CREATE VIEW public.v AS SELECT id FROM public.shift;
 """,
         [
@@ -34,8 +35,9 @@ CREATE VIEW public.v AS SELECT id FROM public.shift;
             "shift.lead (character varying(40)): Who leads; it's a badge; table comment: Shifts",
             "shift.key (text); table comment: Shifts",
             "hr.staff.born (date)",
+            "hr.staff.left (date)",
         ],
-        {"x.sql#17": "the script does not list the columns of v"},
+        {"x.sql#18": "the script does not list the columns of v"},
     ),
     "MySQL's dump": (
         r"""/*!40101 SET NAMES utf8mb4 */;
@@ -103,7 +105,19 @@ def test_each_column_of_a_script_is_a_document_with_its_comment(script: str, tmp
     assert {one.source: one.reason for one in reading.refused} == refused
 
 
-@pytest.mark.parametrize("text", ["SELECT 1;", "CREATE TABLE a AS SELECT 1;", "'", "$$", "CREATE TABLE", "((("])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT 1;",
+        "CREATE TABLE a AS SELECT 1;",
+        "'",
+        "$$",
+        "CREATE TABLE",
+        "(((",
+        "CREATE TABLE a (,,--\n,",
+        "ALTER TABLE a",
+    ],
+)
 def test_a_script_that_lists_no_columns_is_named(text: str, tmp_path: Path):
     (tmp_path / "x.sql").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"x\.sql"):

@@ -13,16 +13,19 @@ from dataclasses import dataclass, field
 
 from naru.builtins.data.documents.rows import Row
 
-_PARTS = r"""
+_QUOTED = r"""
 (?P<note>--[^\n]*|\#[^\n]*|/\*.*?(?:\*/|\Z))|(?P<text>[NE]?'{text}(?:'|\Z))|(?P<body>\$(\w*)\$.*?(?:\$\4\$|\Z))
-|"(?P<double>(?:[^"]|"")*)(?:"|\Z)|`(?P<tick>[^`]*)(?:`|\Z)|\[(?P<bracket>[^\]\n]*)\]
-|(?P<end>;|^[ \t]*(?:GO|/)[ \t]*\r?$)|(?P<word>[^\W\d][\w$]*)|(?P<number>\d[\w.]*)|(?P<mark>\S)
+|"(?P<double>(?:[^"]|"")*)(?:"|\Z)|`(?P<tick>[^`]*)(?:`|\Z)|(?P<end>;|^[ \t]*(?:GO|/)[ \t]*\r?$)
 """
+_PARTS = (
+    _QUOTED
+    + r"""
+|\[(?P<bracket>[^\]\n]{0,128})\]|(?P<word>[^\W\d][\w$]*)|(?P<number>\d[\w.]*)|(?P<mark>\S)
+"""
+)
+_OF_TABLES = frozenset("create alter comment exec execute".split())
 _PLAIN_TEXT, _ESCAPED_TEXT = r"(?:[^']|'')*", r"(?:[^'\\]|\\.|'')*"
 """MySQL alone takes a backslash for the beginning of an escape; its dumps have names in backticks."""
-_COPIED = re.compile(
-    r"^(COPY\s[^;\n]*\sFROM\s+stdin[^;\n]*;)\r?\n.*?^\\\.\r?$", re.MULTILINE | re.DOTALL | re.IGNORECASE
-)
 _OF_NO_COLUMN = frozenset("constraint primary unique foreign check exclude like".split())
 _MAYBE_NO_COLUMN = frozenset("key index fulltext spatial period partition".split())
 """Some databases let a column be called so."""
@@ -63,14 +66,13 @@ class _Column:
 
 def script_rows(text: str) -> Iterator[Row]:
     """Give a row for each column, and one that is refused for what has columns and does not list them."""
-    text = _COPIED.sub(lambda found: found[1] + "\n" * found[0].count("\n"), text)
-    pattern = _PARTS.replace("{text}", _ESCAPED_TEXT if "`" in text else _PLAIN_TEXT)
+    text = _without_rows(text)
     columns: list[_Column] = []
     told: dict[str, str] = {}
     refused: list[Row] = []
-    for statement in _statements(re.compile(pattern, re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE), text):
+    for statement in _statements(text):
         parts = [part for part in statement if part.kind != "note"]
-        verb, what = parts[0].word, next((part.word for part in parts[1:6] if part.word in ("table", "view")), "")
+        verb, what = parts[0].word, _made(parts)
         if verb == "comment":
             told |= _told(parts)
         elif verb.startswith("exec"):
@@ -92,20 +94,53 @@ def script_rows(text: str) -> Iterator[Row]:
     yield from refused
 
 
-def _statements(pattern: re.Pattern[str], text: str) -> Iterator[list[_Part]]:
+def _without_rows(text: str) -> str:
+    """Empty the lines that PostgreSQL's dumps put between `COPY … FROM stdin;` and its end."""
+    lines = text.split("\n")
+    is_row = False
+    for at, line in enumerate(lines):
+        if is_row:
+            is_row = line.rstrip("\r") != "\\."
+            lines[at] = ""
+        else:
+            is_row = line[:5].upper() == "COPY " and line.rstrip().lower().endswith("from stdin;")
+    return "\n".join(lines)
+
+
+def _made(parts: Sequence[_Part]) -> str:
+    """Return `table` or `view`, where a statement is about one: `CREATE GLOBAL TEMPORARY TABLE`."""
+    for part in parts[1:6]:
+        if part.word in ("table", "view"):
+            return part.word
+        if not part.word or part.word in ("as", "returns", "on"):
+            break
+    return ""
+
+
+def _statements(text: str) -> Iterator[list[_Part]]:
+    """Cut a script into statements; of those that tell nothing of tables only the end is looked for."""
+    in_text = _ESCAPED_TEXT if "`" in text else _PLAIN_TEXT
+    parts, ends = (
+        re.compile(one.replace("{text}", in_text), re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE)
+        for one in (_PARTS, _QUOTED)
+    )
     gathered: list[_Part] = []
-    line, at = 1, 0
-    for found in pattern.finditer(text):
-        line += text.count("\n", at, found.start())
-        at = found.start()
+    line = at = counted = 0
+    is_begun, is_told = False, True
+    while found := (parts if is_told else ends).search(text, at):
+        at = found.end()
         kind = found.lastgroup or ""
         if kind == "end":
-            if any(part.kind != "note" for part in gathered):
+            if is_begun and is_told:
                 yield gathered
-            gathered = []
-        else:
-            gathered.append(_Part(kind, found[kind], line, found.start(), found[0]))
-    if any(part.kind != "note" for part in gathered):
+            gathered, is_begun, is_told = [], False, True
+        elif is_told:
+            line += text.count("\n", counted, found.start())
+            counted = found.start()
+            gathered.append(_Part(kind, found[kind], line + 1, counted, found[0]))
+            is_told = is_begun or kind == "note" or gathered[-1].word in _OF_TABLES
+            is_begun = is_begun or kind != "note"
+    if is_begun and is_told:
         yield gathered
 
 
@@ -148,7 +183,7 @@ def _items(statement: Sequence[_Part], at: int) -> tuple[list[list[_Part]], int]
     while at < len(statement) and depth:
         part = statement[at]
         depth += {"(": 1, ")": -1}.get(part.raw, 0)
-        is_behind = part.kind == "note" and not items[-1] and len(items) > 1 and items[-2][-1].line == part.line
+        is_behind = part.kind == "note" and not items[-1] and items[-2:][0][-1:] and items[-2][-1].line == part.line
         if is_behind:
             items[-2].append(part)
         elif part.raw == "," and depth == 1:
@@ -162,13 +197,14 @@ def _items(statement: Sequence[_Part], at: int) -> tuple[list[list[_Part]], int]
 
 
 def _added(table: str, parts: Sequence[_Part], at: int) -> list[_Column]:
-    if at >= len(parts) or parts[at].word != "add":
-        return []
-    at += 1
-    while at < len(parts) and parts[at].word in ("column", "if", "not", "exists"):
-        at += 1
-    column = _column(table, [part for part in _items(parts, at)[0][0] if part.kind != "note"])
-    return [column] if column else []
+    """Read `ADD COLUMN a int, ADD b int`."""
+    found = []
+    for item in _items(parts, at)[0]:
+        if item and item[0].word == "add":
+            words = ("add", "column", "if", "not", "exists")
+            column = _column(table, list(itertools.dropwhile(lambda part: part.word in words, item)))
+            found += [column] if column else []
+    return found
 
 
 def _column(table: str, item: Sequence[_Part]) -> _Column | None:
