@@ -35,6 +35,7 @@ _AFTER_TYPE = frozenset(
     "invisible key storage compression options with persisted".split()
 )
 """Words that no type is made of; `character` alone begins one (`character varying`), and is one's only at its start."""
+_BEFORE_ADDED = ("add", "column", "if", "not", "exists")
 _USUAL_SCHEMAS = frozenset({"public", "dbo", "main"})
 
 
@@ -201,8 +202,7 @@ def _added(table: str, parts: Sequence[_Part], at: int) -> list[_Column]:
     found = []
     for item in _items(parts, at)[0]:
         if item and item[0].word == "add":
-            words = ("add", "column", "if", "not", "exists")
-            column = _column(table, list(itertools.dropwhile(lambda part: part.word in words, item)))
+            column = _column(table, list(itertools.dropwhile(lambda part: part.word in _BEFORE_ADDED, item)))
             found += [column] if column else []
     return found
 
