@@ -291,6 +291,7 @@ async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(t
     (tmp_path / "lots.csv").write_text("lot_id;qty\nL1;3\n", encoding="utf-8")
     (tmp_path / "korean.csv").write_bytes("로트,수량\nL1,3\n".encode("cp949"))
     (tmp_path / "japanese.csv").write_bytes("注文,金額（税込）\n合計,3\n".encode("shift_jis"))
+    (tmp_path / "russian.csv").write_bytes("заказ,сумма\nвсего,3\n".encode("cp1251"))
     (tmp_path / "bad.parquet").write_text("no", encoding="utf-8")
     (tmp_path / "bad.json").write_text('{"a":', encoding="utf-8")
     (tmp_path / "gone.csv").symlink_to(tmp_path / "nothing")
@@ -305,10 +306,13 @@ async def test_a_folder_with_broken_files_is_asked_without_them_and_names_them(t
     told = {document.id for document in documents_of(await database.catalogue(), "folder")}
     assert (await database.query('SELECT "수량" AS n FROM korean')).records == [{"n": 3}]
     assert {"lots.qty", "we'ird.b", "semi.b", "order.b", "a_b_c.b"} <= told
-    left_out = {told.split(" is left out: ")[0] for told in (await database.check()).warnings}
-    assert left_out == {"japanese.csv", "bad.parquet", "bad.json", "gone.csv", "pipe.csv"}
+    assert (await database.query('SELECT "注文" AS n FROM japanese')).records == [{"n": "合計"}]
+    warnings = (await database.check()).warnings
+    left_out = {told.split(" is left out: ")[0] for told in warnings if "left out" in told}
+    assert left_out == {"russian.csv", "bad.parquet", "bad.json", "gone.csv", "pipe.csv"}
+    assert "japanese.csv is read as CP932, which it does not say" in warnings
     await database.close()
-    for name in (*KEPT, "korean.csv"):
+    for name in (*KEPT, "korean.csv", "japanese.csv"):
         (tmp_path / name).unlink()
     database = open_database(settings)
     with pytest.raises(DatabaseUnavailableError, match=r"no CSV, Parquet or JSON files .*bad\.json is left out"):
