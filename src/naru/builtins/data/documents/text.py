@@ -92,7 +92,8 @@ def decoded_as(raw: bytes, declared: str = "") -> tuple[str, str]:
         told = ", ".join(encoding.upper().replace("_", "-") for encoding in _OLDER)
         raise UnreadableError(f"it is neither UTF-8, UTF-16 nor a text in {told}; save it as UTF-8")
     if len(readings) > 1 and importlib.util.find_spec(_TOKENIZER):
-        readings.sort(key=lambda reading: _pieces(reading[0]))
+        first = readings[0]  # Korean, where it may be: one word alone has few pieces in any reading
+        readings.sort(key=lambda reading: _pieces(reading[0]) - (reading is first))
     text, encoding = readings[0]
     return text, encoding.upper().replace("_", "-")
 
