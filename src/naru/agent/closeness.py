@@ -126,7 +126,7 @@ class Closeness:
 
     async def near(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how near texts lie to a question in meaning, -1 to 1; 0 where nothing can tell. Nothing is kept."""
-        if self._tells_closeness:
+        if self._tells_closeness and texts:
             with suppress(NaruError):  # Ranking has told of it.
                 asked = await self._embed([question], "query")
                 return [_cosine(asked[0], one) for one in await self._embed(list(texts), "passage")]

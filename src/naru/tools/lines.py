@@ -65,6 +65,19 @@ def leaves(value: Any) -> list[Any]:
     return [inner for _, inner in entries(value)]
 
 
+def is_words(value: Any) -> bool:
+    """Tell whether a value is a text with a letter in it."""
+    return isinstance(value, str) and any(map(str.isalpha, value))
+
+
+def rows_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list, or of the list that is most of an object; any other object is one by itself."""
+    if isinstance(value, dict):
+        listed = next((inner for inner in value.values() if isinstance(inner, list)), [])
+        value = listed if len(str(listed)) * 2 > len(str(value)) else [value]
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+
+
 def row_line(row: dict[str, Any]) -> str:
     """Return one row as a line: `name: riverside, crop: barley`."""
     return ", ".join(field_line(name, value) for name, value in branches(row) if value not in (None, ""))

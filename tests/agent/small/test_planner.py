@@ -311,6 +311,33 @@ async def test_what_was_changed_is_told_as_done_also_where_two_servers_call_thei
     assert backend.requests[-1].messages[-1].text.startswith("Done: ")
 
 
+async def test_what_somebody_wants_to_know_is_not_told_as_done_though_its_tool_sounds_like_changing() -> None:
+    def departures(stop: str) -> dict:
+        """Next departures at a stop."""
+        return {"stop": stop, "to": "Moss Hill", "planned": "07:40", "expected": "07:52"}
+
+    async def ranked(tools, texts):
+        return [Ranked(tool, 0.0, closeness=0.5, ordered=0.2, wish=-0.2) for tool in tools]
+
+    script = ['{"name": "departures", "arguments": {"stop": "S-22"}}', "At 07:52."]
+    record, backend = await asked("When does the bus at S-22 really leave?", script, (departures,), ranked)
+    assert record["answer"] == "At 07:52."
+    assert backend.requests[-1].messages[-1].text.endswith("Question: When does the bus at S-22 really leave?")
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"), [("O carro tem pneus.", "O carro tem pneus."), ("O carro tem pneus?", "Sim.")]
+)
+async def test_a_question_said_back_as_a_statement_is_a_yes_and_as_a_question_no_answer(said: str, answer: str) -> None:
+    def car(number: int) -> dict:
+        """A car by its number."""
+        return {"number": number, "winter_tyres": True}
+
+    script = ['{"name": "car", "arguments": {"number": 90}}', said, "Sim."]
+    record, _ = await asked("O carro tem pneus?", script, (car,))
+    assert record["answer"] == answer
+
+
 async def test_a_search_that_found_nothing_with_its_options_is_asked_wider() -> None:
     def courses(weekday: Annotated[str | None, Field(description="monday to sunday")] = None) -> list[dict]:
         """List the courses of a weekday, or of the whole week."""

@@ -95,7 +95,7 @@ async def test_of_very_many_texts_only_the_first_are_compared_and_no_numbers() -
     rows = [{"number": place, "name": f"name {place}"} for place in range(5_000)]
     assert await found("Which one?", rows, counting) == ["number: 7, name: name 7"]
     assert await found("Which one?", [{"number": place} for place in range(9)], counting) == []
-    assert seen == [MOST_TEXTS]
+    assert seen == [MOST_TEXTS, 0]
 
 
 async def test_rows_are_compared_by_their_texts_since_all_share_the_keys() -> None:
@@ -158,7 +158,26 @@ async def test_of_the_row_that_a_question_names_the_nearest_field_is_said_with_i
     async def near(question: str, texts: Sequence[str]) -> list[float]:
         return [0.4 if one == "points" else 0.1 for one in texts]
 
-    assert await found("How many points does Mill have?", rows, near) == ["club: Mill, points: 31"]
+    assert await found("How many points does Mill have?", rows, near) == ["club: Mill", "points: 31"]
+
+
+async def test_a_text_no_nearer_than_its_key_picks_no_row_since_all_are_meant() -> None:
+    rows = [{"club": "Mill FC", "won": 4}, {"club": "Dalen", "won": 9}, {"club": "Sky", "won": 8}]
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [{"club": 0.5, "Mill FC": 0.3}.get(one, 0.1) for one in texts]
+
+    assert await found("Which club won most often?", rows, near) == []
+
+
+async def test_of_a_row_that_is_found_by_meaning_its_name_and_the_nearest_field_are_said() -> None:
+    tanks = [{"tank": "T1", "holds": "milk", "litres": 2300, "celsius": 3.8}]
+    tanks += [{"tank": "T2", "holds": "whey", "litres": 910, "celsius": 7.1}]
+
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [{"whey": 0.4, "litres": 0.3}.get(one, 0.1) for one in texts]
+
+    assert await found("Wie viel Molke ist da?", tanks, near) == ["tank: T2", "holds: whey", "litres: 910"]
 
 
 async def test_a_few_rows_inside_of_a_long_record_are_one_of_its_fields() -> None:

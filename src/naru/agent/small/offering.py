@@ -48,6 +48,7 @@ class Offering:
         """The tool that the model called of itself, for want of whose id others are asked."""
         self.changing = frozenset(one.tool.name for one in ranked if one.changes)
         self.is_talk = any(one.is_talk for one in ranked)
+        self.is_to_know = any(one.is_to_know for one in ranked)
 
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""

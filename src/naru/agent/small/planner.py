@@ -34,6 +34,7 @@ MAYBE, GUESSED = -0.05, -0.15
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
 and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
+ASKS = "?\uff1f\u061f"
 
 
 class SmallPlanner:
@@ -259,7 +260,7 @@ class SmallPlanner:
             instruction, said = translation(self._words, self._language)
         elif not self._ran:
             instruction, said = answer_in(self._language), self._question
-        elif any(one.call.name in self._offering.changing for one in self._found):
+        elif not self._offering.is_to_know and any(one.call.name in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
         elif any(one.call.id not in self._absent for one in self._found):
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
@@ -287,7 +288,10 @@ class SmallPlanner:
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
-        if is_no_answer(answer := tidy(text), self._question) or MOST_OF_ALL in answer:
+        answer = tidy(text)
+        # Said back as a statement, a question is answered by yes.
+        is_yes = self._found and self._question.strip()[-1:] in ASKS and answer[-1:] not in ASKS
+        if is_no_answer(answer, "" if is_yes else self._question) or MOST_OF_ALL in answer:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)

@@ -8,7 +8,8 @@ from typing import Any
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
 from naru.agent.small.sources import Text
-from naru.tools.lines import branches, decoded, field_line, leaves, row_line
+from naru.tools.lines import branches, decoded, entries, field_line, is_words, leaves, row_line, rows_of
+from naru.tools.names import plain_name
 
 NEAR, ROWS_AS_NEAR = 0.2, 0.07
 """From where a row's text (no key: all share those) is near, and how far behind the nearest others are meant too: of
@@ -21,41 +22,39 @@ NOT_THERE, NO_ENTRY, LONGEST = "It does not exist: no entry with this id or name
 
 async def nearest(question: Text, result: str, near: Near | None, taken: Sequence[Any] = ()) -> list[str]:
     """Return what of rows, or of a record beside the values that its call took, a question is about; [] for all."""
-    value = decoded(result.strip())
-    if isinstance(value, dict):
-        listed = next((inner for inner in value.values() if isinstance(inner, list)), [])
-        value = listed if len(str(listed)) * 2 > len(str(value)) else [value]
-    rows = [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-    if len(rows) == 1:
-        return await _fields(question, rows[0], near, taken)
+    rows, meant = rows_of(decoded(result.strip())), list[str]()
     given = [*question.spans, *question.names]
-    chosen = [at for at, row in enumerate(rows) if any(map(Text(row_line(row)).holds, given))]
-    if len(chosen) == 1:
-        return [", ".join(await _fields(question, rows[chosen[0]], near, taken)) or row_line(rows[chosen[0]])]
-    if near is not None and rows:
-        pool = {at: list(filter(_is_words, leaves(rows[at]))) for at in chosen or range(len(rows))}
-        every = list(dict.fromkeys(one for of in pool.values() for one in of))[:MOST_TEXTS]
-        closeness = dict(zip(every, await near(question.text, every), strict=True)) if every else {}
-        best = {at: max((closeness.get(one, 0.0) for one in of), default=0.0) for at, of in pool.items()}
+    chosen = [at for at, row in enumerate(rows) if len(rows) == 1 or any(map(Text(row_line(row)).holds, given))]
+    if near is not None and rows and len(chosen) != 1:
+        pool = chosen or range(len(rows))
+        texts = {at: [(plain_name(key), one) for key, one in entries(rows[at]) if is_words(one)] for at in pool}
+        every = list(dict.fromkeys(one for of in texts.values() for pair in of for one in pair))
+        how = dict.fromkeys(every, 0.0) | dict(zip(every, await near(question.text, every[:MOST_TEXTS]), strict=False))
+        # "Which club" lies as near to the key as to each `FC`: only what lies nearer is meant itself.
+        best = {at: max((how[one] for key, one in of if how[one] > how[key]), default=0.0) for at, of in texts.items()}
         chosen = [at for at, one in best.items() if one > max(NEAR, max(best.values()) - ROWS_AS_NEAR)] or chosen
-    return [row_line(rows[at]) for at in chosen] if len(chosen) * 2 <= len(rows) else []
+        meant = [one for at in chosen for _, one in texts[at] if one == texts[at][0][1] or how[one] == best[at]]
+    fields = await _fields(question, rows[chosen[0]], near, taken, meant) if len(chosen) == 1 else []
+    return fields or ([row_line(rows[at]) for at in chosen] if len(chosen) * 2 <= len(rows) else [])
 
 
 async def says_nothing(one: Outcome, near: Near | None) -> bool:
     """Tell whether all that a result tells beside what its call took are words for that there is no such thing."""
     value, given = decoded(one.result.text.strip()), set(map(str, leaves(one.call.arguments)))
     told = [one.result.text] if value is None else [str(each) for each in leaves(value) if str(each) not in given]
-    if near is None or len(told) != 1 or not _is_words(said := told[0]) or len(said) > LONGEST:
+    if near is None or len(told) != 1 or not is_words(said := told[0]) or len(said) > LONGEST:
         return False
     for each in given:
         said = said.replace(each, "")
     return (await near(NOT_THERE, [said]))[0] > NO_ENTRY
 
 
-async def _fields(question: Text, record: dict[str, Any], near: Near | None, taken: Sequence[Any]) -> list[str]:
+async def _fields(
+    question: Text, record: dict[str, Any], near: Near | None, taken: Sequence[Any], meant: Sequence[str] = ()
+) -> list[str]:
     """Return the lines of a record that a question names, and of the others the few nearest to what else it says."""
     told = {name: value for name, value in branches(record) if value not in (None, "") and not isinstance(value, list)}
-    named = [name for name, value in told.items() if question.holds(value)]
+    named = [name for name, value in told.items() if value in meant or question.holds(value)]
     left = [name for name in told if name not in named and told[name] not in taken]
     if near is None or not 1 < len(left) <= MOST_TEXTS:
         return []
@@ -70,7 +69,3 @@ async def _fields(question: Text, record: dict[str, Any], near: Near | None, tak
         return []
     chosen += [name for name in named if told[name] not in taken]
     return [field_line(name, value) for name, value in told.items() if name in chosen]
-
-
-def _is_words(value: Any) -> bool:
-    return isinstance(value, str) and any(map(str.isalpha, value))
