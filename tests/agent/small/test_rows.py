@@ -305,3 +305,10 @@ async def test_the_heading_said_back_is_no_answer_and_not_said_a_second_time() -
     assert record["answer"] == "It is to arrive on 2026-12-03."
     assert "Most of all" in backend.requests[-2].messages[-1].text
     assert "Most of all" not in backend.requests[-1].messages[-1].text
+
+
+async def test_an_answer_under_the_heading_is_taken_without_it() -> None:
+    script = [json.dumps({"name": "parcel", "arguments": {"parcel": "PX-1"}})]
+    script += ["Most of all: PX-1 was ordered on 2026-11-18."]
+    record, _ = await asked("When was PX-1 ordered?", script, (parcel,), near=like(ordered_on=0.3))
+    assert record["answer"] == "PX-1 was ordered on 2026-11-18."

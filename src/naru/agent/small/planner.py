@@ -34,7 +34,7 @@ MAYBE, GUESSED = -0.05, -0.15
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
 and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
-ASKS = "?\uff1f\u061f"
+MARKS = "?\uff1f\u061f"
 
 
 class SmallPlanner:
@@ -288,10 +288,10 @@ class SmallPlanner:
 
     def judge_answer(self, text: str) -> str:
         """Return the answer without fences; empty when it must be asked for again."""
-        answer = tidy(text)
-        # Said back as a statement, a question is answered by yes.
-        is_yes = self._found and self._question.strip()[-1:] in ASKS and answer[-1:] not in ASKS
-        if is_no_answer(answer, "" if is_yes else self._question) or MOST_OF_ALL in answer:
+        answer = tidy(text).removeprefix(MOST_OF_ALL).strip()
+        copied = {one for of in self._rows.values() for one in of} if MOST_OF_ALL in text else set()
+        is_yes = self._found and self._question.strip()[-1:] in MARKS and answer[-1:] not in MARKS  # A statement.
+        if is_no_answer(answer, "" if is_yes else self._question) or set(answer.splitlines()) <= copied:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
