@@ -87,6 +87,11 @@ CHANGING = (
     "refund_ticket",
     "reserve_seat",
     "queue_song",
+    "join_course",
+    "postpone_delivery",
+    "charge_damage",
+    "reportResult",
+    "leave_team",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -317,7 +322,7 @@ async def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
         "--set",
-        choices=("questions", "second", "third", "fourth", "fifth", "sixth"),
+        choices=("questions", "second", "third", "fourth", "fifth", "sixth", "seventh"),
         default="questions",
         help="a module of bench/tongues",
     )
