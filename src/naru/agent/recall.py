@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from itertools import pairwise
 
 from naru.agent.events import AgentEvent, CallFinished, RunFinished
-from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
+from naru.agent.execute import Outcome
+from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition, ToolResult
 
 _MOST = 1_000
 """Turns that are remembered, of all persons together."""
@@ -57,6 +59,19 @@ class Recall:
                     if len(self._kept) > _MOST:
                         self._kept.popitem(last=False)
                 yield event
+
+
+def calls_in(turns: Sequence[Message], names: Mapping[str, str]) -> tuple[list[ToolCall], list[Outcome]]:
+    """Return the calls of a conversation, under the names that are shown; and what those of its latest turn gave."""
+    told = {turn.tool_call_id: turn.text for turn in turns if turn.role == "tool"}
+    made: list[ToolCall] = []
+    latest: list[Outcome] = []
+    for before, turn in pairwise(turns):
+        calls = [replace(one, name=names[one.name]) for one in turn.tool_calls if one.name in names]
+        given = [Outcome(one, ToolResult.of_text(told[one.id]), told[one.id]) for one in calls if one.id in told]
+        latest = given if given and before.role == "user" else [*latest, *given]
+        made += calls
+    return made, latest
 
 
 def _keys(turns: Sequence[Message], caller: str) -> Iterator[str]:

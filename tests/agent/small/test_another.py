@@ -171,10 +171,11 @@ async def test_an_earlier_question_is_put_to_another_thing_at_its_place_whatever
     assert last.endswith("Question: Ist die Hauptstraße bei Madrid nass? Und bei Madrid?")
 
 
-def test_an_earlier_question_keeps_its_other_words_and_ids_when_it_is_put_to_another_thing() -> None:
+async def test_an_earlier_question_keeps_its_other_words_and_ids_when_it_is_put_to_another_thing() -> None:
     was, now = ({"number": "A-1077", "copies": count, "language": name} for count, name in ((1, "en"), (2, "de")))
-    told = in_full("And two?", ["When are copies of A-1077 sent?"], [ToolCall("1", "f", was)], ToolCall("2", "f", now))
-    assert told == "And two?"
+    asked_before = ["When are copies of A-1077 sent?"]
+    told = await in_full("And two?", asked_before, [ToolCall("1", "f", was)], [ToolCall("2", "f", now)], None)
+    assert told == "When are copies of A-1077 sent? And two?"
 
 
 async def test_an_option_of_the_first_call_hides_no_second_id_that_holds_its_digit() -> None:

@@ -16,8 +16,7 @@ from naru.messages import ToolCall, ToolDefinition
 from naru.tools.arguments.misspelt import meant
 from naru.tools.arguments.validate import ArgumentsValidator
 
-_YEARS = range(1900, 2101)
-"""What `this year` and the like can mean."""
+_YEARS = range(1900, 2101)  # What `this year` and the like can mean.
 
 
 def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set[str]) -> Verdict:

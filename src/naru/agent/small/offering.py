@@ -17,19 +17,14 @@ from naru.tools.names import plain_name
 
 AT_ONCE, ALL, LEADS = 3, 4, 2
 """Tools that a small model chooses from well; that are always all shown; that may lead up to one that lacks an id."""
-SPOKEN_OF = 0.25
-"""Share of the words of the tool that speaks most of an id from which another speaks of it too."""
+SPOKEN_OF = 0.25  # Share of the words of the tool that speaks most of an id from which another speaks of it too.
 FITS, LACKS = 0.12, 0.05
 """What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages), and loses
 for an id that it needs and nobody gave."""
-LEAD = 0.1
-"""So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56."""
-TELLING_NAME = 3
-"""Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`."""
-PERHAPS = 0.14
-"""How far a tool must point to changing for a mere question to pass it by (89 of 122 such do, of 156 others 26)."""
-FAR = 0.15
-"""Closeness below which a call that holds nothing of what was said is none that anybody asked for."""
+LEAD = 0.1  # So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56.
+TELLING_NAME = 3  # Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`.
+PERHAPS = 0.14  # How far to changing a tool points that a question passes by (89 of 122 such do, of 156 others 26).
+FAR = 0.15  # Closeness below which a call that holds nothing of what was said is none that anybody asked for.
 
 
 class Offering:
@@ -41,11 +36,9 @@ class Offering:
         self._of = {one.tool.name: one for one in ranked}
         self._standing = {name: self._stands(one) for name, one in self._of.items()}
         self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
-        self._in_vain: list[str] = []
-        """Tools that found nothing, without their options too, for what the question is about."""
+        self._in_vain: list[str] = []  # Tools that found nothing, without their options too.
         self._wanted: ToolDefinition | None = None
-        self.chosen = ""
-        """The tool that the model called of itself, for want of whose id others are asked."""
+        self.chosen = ""  # The tool that the model called of itself, for want of whose id others are asked.
         self.changing = frozenset(one.tool.name for one in ranked if one.changes)
         self.is_talk = any(one.is_talk for one in ranked)
         self.is_to_know = any(one.is_to_know for one in ranked)
@@ -172,7 +165,7 @@ class Offering:
     def after(self, last: Outcome, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
         """Return the tools to go on with, if any; `beside` is what the question names and no call took."""
         tool = self._of[last.call.name].tool
-        again = _for_another(tool, beside) if beside and self.may_be_forced(tool) else []
+        again = [for_another(tool, beside)] if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
             # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
             is_wide = _wider(tool, last, self._sources.question.names) is None
@@ -300,14 +293,14 @@ def _is_all_of(tool: ToolDefinition, value: Any) -> bool:
     return alone.kind == "integer" or alone.is_plain_text or value in (alone.schema.get("enum") or ())
 
 
-def _for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
+def for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> ToolDefinition:
     """Return a tool held to what else the question names of the kind that it took."""
     for one in parameters(tool):
         named = beside.get(one.name, ())
         # Endings stick to the words of scripts without capitals: those the model writes itself.
         if named and (one.is_choice or any(each.isascii() for each in named)):
             tool = _held_to(tool, one.name, named)
-    return [tool]
+    return tool
 
 
 def _lone_text(tool: ToolDefinition) -> Parameter | None:

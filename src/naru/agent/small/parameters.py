@@ -17,8 +17,7 @@ _SAMPLE = re.compile(
     re.ASCII,
 )
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
-_PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")
-"""A form that is shown letter by letter: `YYYY-MM`."""
+_PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")  # A form that is shown letter by letter: `YYYY-MM`.
 _TELLING_CHOICE = 2
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
@@ -31,11 +30,9 @@ class Parameter:
     name: str
     schema: JsonObject
     required: bool
-    samples: tuple[str, ...] = ()
-    """Ids that its description, examples or pattern show."""
+    samples: tuple[str, ...] = ()  # Ids that its description, examples or pattern show.
     pattern: re.Pattern[str] | None = None
-    shown: tuple[str, ...] = ()
-    """Those that its tool's own words show, where it is all that is needed: a hint, and no rule."""
+    shown: tuple[str, ...] = ()  # Those that its tool's own words show, where it alone is needed: a hint, no rule.
 
     @property
     def kind(self) -> str:

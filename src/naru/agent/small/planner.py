@@ -11,12 +11,13 @@ from naru.agent.hooks import Near
 from naru.agent.language import is_foreign, language_of
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
+from naru.agent.recall import calls_in
 from naru.agent.selection import Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
 from naru.agent.small.moves import MOVES, Event, Way
-from naru.agent.small.offering import ALL, Offering
+from naru.agent.small.offering import ALL, Offering, for_another
 from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
@@ -28,8 +29,7 @@ from naru.tools.arguments.misspelt import meant
 from naru.tools.lines import leaves
 from naru.tools.names import own_name
 
-CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000
-"""Where a small model that runs on and on is stopped."""
+CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000  # Where a small model that runs on and on is stopped.
 MAYBE, GUESSED = -0.05, -0.15
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
 and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
@@ -63,23 +63,24 @@ class SmallPlanner:
         said = [[turn.text, *leaves([call.arguments for call in turn.tool_calls])] for turn in before]
         self._sources = Sources(self._question, [" ".join(map(str, one)) for one in said])
         self._offering = Offering(own, self._sources)
-        self._unsaid = "" if self._offering.is_talk else self._question
-        """What is no answer when it is said back; a good night is one to a good night."""
-        made = [call for turn in before for call in turn.tool_calls if call.name in self._shown_names]
-        self._earlier = [self._as_shown(call) for call in made]
+        self._unsaid = "" if self._offering.is_talk else self._question  # A good night is an answer to a good night.
+        self._earlier, latest = calls_in(before, self._shown_names)
+        self._view = [one for one in latest if not (is_nothing(one) or self._offering.is_talk)]
+        called = {one.call.name: self._tools[one.call.name] for one in self._view}
+        self._in_view = list(filter(self._offering.may_be_forced, called.values()))  # For another thing, perhaps.
+        self._kept: list[Outcome] = []  # What is in view, once the question has turned out to be of no other thing.
+        self._full = self._question  # With what a follow-up leaves unsaid.
         self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
         self._offered: Sequence[ToolDefinition] = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
-        self._doubt: Event = "doubted"
-        """What words were that were not taken as the answer."""
-        self._meant: set[str] = set()
-        """What a follow-up about another thing names by its form, or means of what the tool lists."""
-        self._rows: dict[str, list[str]] = {}
-        """What of each call's result lies nearest to the question."""
+        self._doubt: Event = "doubted"  # What words were that were not taken as the answer.
+        self._meant: set[str] = (
+            set()
+        )  # What a follow-up names of another thing by its form, or means of what is listed.
+        self._rows: dict[str, list[str]] = {}  # What of each call's result lies nearest to the question.
         self._absent: set[str] = set()  # Calls whose words say that nothing is there.
         self._ran: list[Outcome] = []
-        self._guesses: set[str] = set()
-        """Calls with a listed value in place of one that the question means."""
+        self._guesses: set[str] = set()  # Calls with a listed value in place of one that the question means.
         self._refused, self._told, self._words, self._missing = 0, 0, "", ""
 
     @property
@@ -103,9 +104,9 @@ class SmallPlanner:
                 request, self._told = self.last_request(1), len(self._ran)
                 self._go("told", ())
                 return request
-            return None if self._ran or self._words else self._ask(self._question, (), TALK_TOKENS)
+            return None if self._ran or self._words or self._kept else self._ask(self._question, (), TALK_TOKENS)
         question = "\n".join(filter(None, (self._question, self._missing)))
-        said = "\n\n".join([*map(told, self._found), question])
+        said = "\n\n".join([*map(told, [*self._kept, *self._found]), question])
         if self._way == "free":
             return self._ask(said, [shown(tool) for tool in self._offered], CALL_TOKENS)
         held = [narrowed(tool, self._sources, self._offering.numbered) for tool in self._offered]
@@ -154,10 +155,14 @@ class SmallPlanner:
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
         made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
-        if is_old or canonical(grounded.call) in {canonical(one.call) for one in self._ran}:
+        if is_old or canonical(grounded.call) in {canonical(one.call) for one in [*self._ran, *self._kept]}:
             left = [one for one in self._offered if self._way == "guided" and one.name != name]
             more = left if not self._ran else self._offering.elsewhere(self._ran[-1]) or left
-            self._go("ran" if more else "needless", more or None)
+            if is_old:
+                self._kept, seen = self._view, {one.call.name for one in self._view}
+                near = self._offering.nearest() if self._offering.margin > -1 else []
+                more = near if any(one.name not in seen for one in near) else []
+            self._go(("passed" if is_old else "ran") if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
@@ -182,13 +187,16 @@ class SmallPlanner:
 
     async def record(self, said: Message, outcomes: Sequence[Outcome]) -> None:
         """Take in what came of the calls, and decide what may come next."""
-        ran = [replace(one, call=self._as_shown(one.call)) for one in outcomes if one.ran]
+        shown_as = self._shown_names
+        ran = [replace(one, call=replace(one.call, name=shown_as[one.call.name])) for one in outcomes if one.ran]
         for one in ran:
             self._ran.append(one)
             self._absent |= {one.call.id} if await says_nothing(one, self._near) else set()
             taken = leaves(one.call.arguments)
             if found := not is_nothing(one):
-                self._rows[one.call.id] = await nearest(self._sources.question, one.result.text, self._near, taken)
+                made = [each.call for each in self._ran]
+                self._full = await in_full(self._question, self._asked, self._earlier, made, self._near)
+                self._rows[one.call.id] = await nearest(Text(self._full), one.result.text, self._near, taken)
             self._sources.add_result(one.result.text, taken, found=found)
         if not ran:
             return
@@ -196,9 +204,6 @@ class SmallPlanner:
         beside, is_guess = await others(self._sources.question, tool, made, self._near, found=found)
         self._guesses |= {ran[-1].call.id} if is_guess else set()
         self._go("ran", self._offering.after(ran[-1], beside))
-
-    def _as_shown(self, call: ToolCall) -> ToolCall:
-        return replace(call, name=self._shown_names[call.name])
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
@@ -221,12 +226,6 @@ class SmallPlanner:
             return False
         return not self._ran and not is_nothing_said
 
-    @property
-    def _in_view(self) -> ToolCall | None:
-        """The call whose result the conversation holds: a question may be about another thing than that."""
-        last = self._earlier[-1] if self._earlier and not self._ran and not self._offering.is_talk else None
-        return last if last and self._offering.may_be_forced(self._tools[last.name]) else None
-
     def _is_fresh(self, call: ToolCall) -> bool:
         """Tell whether a call holds something that the question names, or means, and no turn before it held."""
         fresh = [one for one in leaves(call.arguments) if self._sources.is_new(one)]
@@ -238,10 +237,15 @@ class SmallPlanner:
             self._go("ran")
         elif self._way != "free":
             return False
-        elif self._doubt == "doubted" and (last := self._in_view):
-            self._go("recalled", [self._tools[last.name]])
-            beside, _ = await others(self._sources.question, self._offered[0], [last], self._near, found=True)
-            self._meant = {one for named in beside.values() for one in named}
+        elif self._doubt == "doubted" and self._in_view:
+            self._go("recalled", self._in_view)
+            for one in self._view:
+                asked, taken = self._sources.question, leaves(one.call.arguments)
+                self._rows[one.call.id] = await nearest(asked, one.result.text, self._near, taken)
+                beside, _ = await others(asked, self._tools[one.call.name], [one.call], self._near, found=True)
+                self._meant |= {each for named in beside.values() for each in named}
+                held = for_another(self._tools[one.call.name], beside)
+                self._offered = [held if each.name == held.name else each for each in self._offered]
         else:
             self._go(self._doubt, self._offering.nearest())
         return bool(self._offered)
@@ -254,19 +258,19 @@ class SmallPlanner:
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""
         attempt += self._way == "answer"
-        if attempt > 2 or (not self._ran and self._words):
+        if attempt > 2 or (not self._ran and self._words and not self._kept):
             return None
         if attempt == 2 and self._words and is_foreign(self._words, self._language):
             instruction, said = translation(self._words, self._language)
-        elif not self._ran:
+        elif not self._ran and not self._kept:
             instruction, said = answer_in(self._language), self._question
         elif not self._offering.is_to_know and any(one.call.name in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
-        elif any(one.call.id not in self._absent for one in self._found):
+        elif self._kept or any(one.call.id not in self._absent for one in self._found):
             # A single result needs no heading, which looks like a part of the answer, but says what a follow-up is of.
             guesses = [one for one in self._found[:-1] if one.call.id in self._guesses]
             led_on = [one for one in self._ran[:-1] if is_nothing(one) or self._offering.is_lead(one)]
-            kept = [one for one in self._ran if one not in [*led_on, *guesses]]
+            kept = [*self._kept, *(one for one in self._ran if one not in [*led_on, *guesses])]
             is_alone = len(kept) == 1 and not self._history
             results = [lines_of(one) if is_alone else told(one) for one in kept]
             rows = [self._rows.get(one.call.id, []) for one in kept]
@@ -276,11 +280,10 @@ class SmallPlanner:
                 pairs = zip(kept, rows, strict=True) if all(rows) else ()
                 rows = [[f"{call_line(one.call)}: {', '.join(of)}"] for one, of in pairs]
             # Not in a draft: what that leaves untold leads on to a second call. Nor in another try.
-            is_said = any(rows) and attempt == 1 and not self._offering.pointed_to(self._found[-1])
+            is_said = any(rows) and attempt == 1 and not any(map(self._offering.pointed_to, self._found[-1:]))
             nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if is_said else []
-            question = in_full(self._question, self._asked, self._earlier, self._ran[-1].call)
             said = "\n\n".join([*results, *map("\n".join, nearest_of)])
-            instruction, said = final_turn(question, said, attempt, self._language)
+            instruction, said = final_turn(self._full, said, attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._language, ", ".join(sought) or call_line(self._ran[-1].call))

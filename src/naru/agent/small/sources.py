@@ -14,18 +14,15 @@ from typing import Any
 from naru.tools.lines import decoded
 
 _LATIN = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
-_LETTERS = rf"[{_LATIN}]+|[^\W\d_{_LATIN}]+"
-"""Letters of one script: Latin ones end where those of another script begin."""
+_LETTERS = rf"[{_LATIN}]+|[^\W\d_{_LATIN}]+"  # Of one script: Latin ones end where others begin.
 TOKEN = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}|[^\w\s]")
 _SPAN = re.compile(r"[A-Za-z0-9]+(?:[-_./:#@][A-Za-z0-9]+)*", re.ASCII)
 _NUMBER = re.compile(r"\d+(?:[., ]\d{3})*(?:[.,]\d+)?")
 FIGURE = re.compile(rf"{_NUMBER.pattern}(?![\w\-/:#@])|{_SPAN.pattern}", re.ASCII)
 """The same, each number as a whole: `1.250,50` is one; in a list of ids it would be two."""
 _WORD = re.compile(rf"{_LETTERS}|[^\w\s]")
-TELLING_NUMBER = 3
-"""Digits from which a bare number may be an id."""
-_LONGEST_RUN = 6
-"""Tokens that may make up one id: `KR-2026/11-B`."""
+TELLING_NUMBER = 3  # Digits from which a bare number may be an id.
+_LONGEST_RUN = 6  # Tokens that may make up one id: `KR-2026/11-B`.
 
 
 def folded(text: str) -> str:
@@ -121,10 +118,8 @@ class Sources:
         self.question = Text(question)
         self.before = [Text(one) for one in before]
         self.results: list[Text] = []
-        self.taken: list[Text] = []
-        """Values that calls took: an answer may say them."""
-        self.used: set[str] = set()
-        """Those of calls which found something."""
+        self.taken: list[Text] = []  # Values that calls took: an answer may say them.
+        self.used: set[str] = set()  # Those of calls which found something.
 
     def add_result(self, text: str, taken: Iterable[Any] = (), *, found: bool = True) -> None:
         """Take in a result, and the values that its call took."""
