@@ -1,5 +1,4 @@
-"""A seventh set: conversations alone, on four servers of its own and four of the sixth set; written before anything was
-changed for it.
+"""A seventh set: conversations alone, on four servers of its own and five of the sixth set; written before any change.
 
 Half of them are `held` and were asked once, at the end.
 """
@@ -8,15 +7,15 @@ from __future__ import annotations
 
 from bench.tongues.questions import Question, Talk, read_talks
 
-ROWS = {
-    name: "" for name in ("pool", "nursery", "costumes", "chess", "apiary", "auction", "railway", "vineyard", "driving")
-}
+ROWS = dict.fromkeys(
+    ("pool", "nursery", "costumes", "chess", "apiary", "auction", "railway", "vineyard", "driving"), ""
+)
 TALKS = """
 pool :: en :: How warm is the water in the diving basin? => 26.5 | And in the one for toddlers? => 31 | Is that one open today? => not|closed|no,|isn't
 costumes :: en :: Who has borrowed CO-18? => Lena Voss | What's her phone number? => 0660-14 | And when does she bring it back? => 12-05|December 5|5 December|5th
 nursery :: en :: What does a fern cost? => 7.2 | How many of them are left? => 45 | And olive trees? => 6|six
 chess :: en :: Who won MT-41, and who had the black pieces? => Diego | What's his rating? => 2041 | And hers? => 1874
-railway :: en :: Is R512 late? => 12 | From which platform? => 6|six | Thanks, that's all. => (none)
+railway :: en :: Is R512 late? => yes|12 min|by 12|is late | From which platform? => 6|six | Thanks, that's all. => (none)
 costumes :: en :: Is CO-12 free? => available|free|yes | Then lend it to Minho Seo, please. => Minho|CO-12|lent | In which city does he live? => Busan
 driving :: en :: Hi there! => (none) | Which instructor does student 5012 have? => Viktor Sand | And 5027? => Nadia Roth
 auction :: en :: What is lot 23? => teapot | Whose was it? => Lorenz | How much do you have to bid for it at the moment? => 380

@@ -14,7 +14,7 @@ from tests.agent.small.conftest import asked, calls
 from naru.agent.closeness import Closeness
 from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
-from naru.agent.small.another import in_full
+from naru.agent.small.another import BRIEF, in_full
 from naru.errors import NaruError
 from naru.messages import Message, ToolCall
 
@@ -176,6 +176,23 @@ async def test_an_earlier_question_keeps_its_other_words_and_ids_when_it_is_put_
     asked_before = ["When are copies of A-1077 sent?"]
     told = await in_full("And two?", asked_before, [ToolCall("1", "f", was)], [ToolCall("2", "f", now)], None)
     assert told == "When are copies of A-1077 sent? And two?"
+
+
+async def test_a_follow_up_that_only_names_another_thing_stands_after_the_newest_question_that_says_more() -> None:
+    async def near(question: str, texts: Sequence[str]) -> list[float]:
+        return [float((one in BRIEF) is question.startswith("And ")) for one in texts]
+
+    def called(rank: str) -> ToolCall:
+        return ToolCall("1", "team", {"name": rank})
+
+    asked_before = ["Who leads the Rooks?", "And the Bishops?"]
+    made = [called("Rooks"), called("Bishops")]
+    told = await in_full("And the Knights?", asked_before, made, [called("Knights")], near)
+    assert told == "Who leads the Knights? And the Knights?"
+    asked_before = ["Who leads the Rooks?", "And how many points have they?"]
+    told = await in_full("And the Bishops?", asked_before, made[:1], made[1:], near)
+    assert told == "And how many points have they? And the Bishops?"
+    assert await in_full("Where do Bishops play?", asked_before, made[:1], made[1:], near) == "Where do Bishops play?"
 
 
 async def test_an_option_of_the_first_call_hides_no_second_id_that_holds_its_digit() -> None:

@@ -10,8 +10,9 @@ from bench.tongues.law import breaches
 from pydantic import Field
 from tests.agent.small.conftest import asked, calls
 
+from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
-from naru.messages import Message
+from naru.messages import ChatRequest, Message
 
 
 def exhibit(number: Annotated[str, Field(description="Inventory number")]) -> dict:
@@ -300,3 +301,54 @@ async def test_an_id_under_a_key_of_another_script_than_the_parameters_leads_on(
     assert calls(record) == [("animal_info", {"name": "보리"}), ("keeper_info", {"keeper_id": "K-03"})]
     assert record["answer"] == "0103입니다."
     assert breaches(record) == []
+
+
+def greenhouse(code: str) -> dict:
+    """Temperature, humidity and gardener of a greenhouse."""
+    return {"code": code, "celsius": 17.0, "humidity_percent": 83, "gardener": "Piet Mulder"}
+
+
+def watering(code: str) -> dict:
+    """When a greenhouse was watered last."""
+    return {"code": code, "last": "2026-11-28"}
+
+
+async def follow_up(question: str, script: list[str], nearest: str) -> tuple[dict, list[ChatRequest]]:
+    async def near(tools, texts):
+        return [Ranked(one, 0.4 if one.name == nearest else 0.1, closeness=0.3, talk=0.1) for one in tools]
+
+    held, first = Recall(), [said("greenhouse", code="G5"), "It is 17.0 degrees warm."]
+    turns = [Message("user", "How warm is it in G5?")]
+    record, _ = await asked(turns, first, (greenhouse, watering), near, recall=held)
+    turns += [Message("assistant", record["answer"]), Message("user", question)]
+    record, backend = await asked(turns, script, (greenhouse, watering), near, recall=held)
+    assert breaches(record) == []
+    return record, backend.requests
+
+
+async def test_words_about_what_is_in_view_are_asked_for_from_that_result_where_it_is_about_no_other_thing() -> None:
+    script = ["It is rather dry.", said("greenhouse", code="G5"), "It is 83 % damp."]
+    record, requests = await follow_up("And how damp?", script, "greenhouse")
+    assert (record["answer"], calls(record)) == ("It is 83 % damp.", [])
+    last = requests[-1].messages[-1].text
+    assert "humidity percent: 83" in last
+    assert last.endswith("Question: And how damp?")
+
+
+async def test_what_lies_nearer_than_what_is_in_view_may_be_looked_up_with_that_in_front() -> None:
+    script = ["On Monday.", said("greenhouse", code="G5"), said("watering", code="G5"), "On 2026-11-28."]
+    record, requests = await follow_up("When was it watered?", script, "watering")
+    assert calls(record) == [("watering", {"code": "G5"})]
+    assert "none" in [tool.name for tool in requests[2].tools]
+    assert requests[2].messages[-1].text.startswith("greenhouse(code=G5):")
+    assert record["answer"] == "On 2026-11-28."
+
+
+async def test_an_earlier_answer_said_again_is_asked_for_once_more_without_what_was_said_before() -> None:
+    again = "It is 17.0 degrees warm."
+    script = ["It is damp.", said("greenhouse", code="G5"), again, "It is 83 % damp."]
+    record, requests = await follow_up("And how damp?", script, "greenhouse")
+    assert record["answer"] == "It is 83 % damp."
+    assert again not in [turn.text for turn in requests[-1].messages]
+    record, _ = await follow_up("How warm, again?", [again, said("greenhouse", code="G5"), again, again], "greenhouse")
+    assert record["answer"] == again

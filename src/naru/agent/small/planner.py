@@ -22,7 +22,7 @@ from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_tu
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
 from naru.agent.small.shown import NONE, menu, narrowed, shown
-from naru.agent.small.sources import Sources, Text
+from naru.agent.small.sources import Sources, Text, bare
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
@@ -121,7 +121,8 @@ class SmallPlanner:
         own = [turn.text for turn in self._request.messages if turn.role == "system"]
         ours = instruction or ("" if tools else answer_in(self._language))
         system = "\n\n".join(filter(None, [*own, self._note, ours]))
-        turns = [*([Message("system", system)] if system else []), *self._history, Message("user", said)]
+        before = [] if warmth and (self._ran or self._kept) else self._history  # A second try would say it once more.
+        turns = [*([Message("system", system)] if system else []), *before, Message("user", said)]
         return replace(
             self._request,
             messages=trimmed(turns, self._context_tokens, tools),
@@ -159,9 +160,8 @@ class SmallPlanner:
             left = [one for one in self._offered if self._way == "guided" and one.name != name]
             more = left if not self._ran else self._offering.elsewhere(self._ran[-1]) or left
             if is_old:
-                self._kept, seen = self._view, {one.call.name for one in self._view}
-                near = self._offering.nearest() if self._offering.margin > -1 else []
-                more = near if any(one.name not in seen for one in near) else []
+                self._kept, near = self._view, self._offering.nearest() if self._offering.margin > -1 else []
+                more = near if any(one not in self._in_view for one in near) else []
             self._go(("passed" if is_old else "ran") if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
@@ -281,9 +281,8 @@ class SmallPlanner:
                 rows = [[f"{call_line(one.call)}: {', '.join(of)}"] for one, of in pairs]
             # Not in a draft: what that leaves untold leads on to a second call. Nor in another try.
             is_said = any(rows) and attempt == 1 and not any(map(self._offering.pointed_to, self._found[-1:]))
-            nearest_of = [[MOST_OF_ALL, *(row for of in rows for row in of)]] if is_said else []
-            said = "\n\n".join([*results, *map("\n".join, nearest_of)])
-            instruction, said = final_turn(self._full, said, attempt, self._language)
+            results += ["\n".join([MOST_OF_ALL, *(row for of in rows for row in of)])] if is_said else []
+            instruction, said = final_turn(self._full, "\n\n".join(results), attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             instruction, said = nothing_turn(self._language, ", ".join(sought) or call_line(self._ran[-1].call))
@@ -298,7 +297,8 @@ class SmallPlanner:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
-            if is_sound and not is_foreign(answer, self._language):
+            is_said = any(bare(answer) == bare(turn.text) for turn in self._history)  # To another question.
+            if is_sound and not is_said and not is_foreign(answer, self._language):
                 return answer
             may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
         self._words = self._words or (answer if may_stand else "")
