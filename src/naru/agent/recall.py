@@ -17,9 +17,9 @@ from itertools import pairwise
 from naru.agent.events import AgentEvent, CallFinished, RunFinished
 from naru.agent.execute import Outcome
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition, ToolResult
+from naru.tools.lines import leaves
 
-_MOST = 1_000
-"""Turns that are remembered, of all persons together."""
+_MOST = 1_000  # Turns that are remembered, of all persons together.
 _SECONDS, _CHARACTERS = 3_600.0, 4_000
 _Made = tuple[ToolCall, str]
 
@@ -62,16 +62,17 @@ class Recall:
 
 
 def calls_in(turns: Sequence[Message], names: Mapping[str, str]) -> tuple[list[ToolCall], list[Outcome]]:
-    """Return the calls of a conversation, under the names that are shown; and what those of its latest turn gave."""
+    """Return the calls of a conversation, by shown names; and what the latest turn's gave, with what led to those."""
     told = {turn.tool_call_id: turn.text for turn in turns if turn.role == "tool"}
     made: list[ToolCall] = []
-    latest: list[Outcome] = []
+    view: list[Outcome] = []
     for before, turn in pairwise(turns):
         calls = [replace(one, name=names[one.name]) for one in turn.tool_calls if one.name in names]
-        given = [Outcome(one, ToolResult.of_text(told[one.id]), told[one.id]) for one in calls if one.id in told]
-        latest = given if given and before.role == "user" else [*latest, *given]
+        taken = [value for one in calls for value in map(str, leaves(one.arguments)) if len(value) > 1]
+        view = [one for one in view if not calls or before.role != "user" or any(each in one.shown for each in taken)]
+        view += [Outcome(one, ToolResult.of_text(told[one.id]), told[one.id]) for one in calls if one.id in told]
         made += calls
-    return made, latest
+    return made, view
 
 
 def _keys(turns: Sequence[Message], caller: str) -> Iterator[str]:

@@ -36,8 +36,7 @@ MAY_CHANGE = 0.17
 """How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
 READS = 0.05
 """Up to here such a tool counts as reading (94 of those 156, 2 of the 122); between the two nobody can tell."""
-TALK = 0.25
-"""Closeness of a question to talk from which it counts as such."""
+TALK = 0.25  # Closeness of a question to talk from which it counts as such.
 ASKS = -0.08
 """Below this a question wants to know something (193 of 225) and orders nothing (none of 82 orders)."""
 

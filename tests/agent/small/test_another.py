@@ -12,11 +12,12 @@ from pydantic import Field
 from tests.agent.small.conftest import asked, calls
 
 from naru.agent.closeness import Closeness
+from naru.agent.execute import Outcome
 from naru.agent.recall import Recall
 from naru.agent.selection import Ranked
 from naru.agent.small.another import BRIEF, in_full
 from naru.errors import NaruError
-from naru.messages import Message, ToolCall
+from naru.messages import Message, ToolCall, ToolResult
 
 
 def weather(city: str, day: Annotated[str, Field(json_schema_extra={"enum": ["today", "tomorrow"]})] = "today") -> dict:
@@ -171,10 +172,14 @@ async def test_an_earlier_question_is_put_to_another_thing_at_its_place_whatever
     assert last.endswith("Question: Ist die Hauptstraße bei Madrid nass? Und bei Madrid?")
 
 
+def ran(call: ToolCall) -> Outcome:
+    return Outcome(call, ToolResult.of_text("{}"), "{}")
+
+
 async def test_an_earlier_question_keeps_its_other_words_and_ids_when_it_is_put_to_another_thing() -> None:
     was, now = ({"number": "A-1077", "copies": count, "language": name} for count, name in ((1, "en"), (2, "de")))
     asked_before = ["When are copies of A-1077 sent?"]
-    told = await in_full("And two?", asked_before, [ToolCall("1", "f", was)], [ToolCall("2", "f", now)], None)
+    told = await in_full("And two?", asked_before, [ToolCall("1", "f", was)], [ran(ToolCall("2", "f", now))], None)
     assert told == "When are copies of A-1077 sent? And two?"
 
 
@@ -187,12 +192,15 @@ async def test_a_follow_up_that_only_names_another_thing_stands_after_the_newest
 
     asked_before = ["Who leads the Rooks?", "And the Bishops?"]
     made = [called("Rooks"), called("Bishops")]
-    told = await in_full("And the Knights?", asked_before, made, [called("Knights")], near)
+    told = await in_full("And the Knights?", asked_before, made, [ran(called("Knights"))], near)
     assert told == "Who leads the Knights? And the Knights?"
     asked_before = ["Who leads the Rooks?", "And how many points have they?"]
-    told = await in_full("And the Bishops?", asked_before, made[:1], made[1:], near)
+    told = await in_full("And the Bishops?", asked_before, made[:1], [ran(made[1])], near)
     assert told == "And how many points have they? And the Bishops?"
-    assert await in_full("Where do Bishops play?", asked_before, made[:1], made[1:], near) == "Where do Bishops play?"
+    assert (
+        await in_full("Where do Bishops play?", asked_before, made[:1], [ran(made[1])], near)
+        == "Where do Bishops play?"
+    )
 
 
 async def test_an_option_of_the_first_call_hides_no_second_id_that_holds_its_digit() -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import product, takewhile
 
+from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
 from naru.agent.small.parameters import Parameter, form_of, parameters
 from naru.agent.small.sources import TOKEN, Text, bare, digits, found_in, spans
@@ -13,8 +14,7 @@ from naru.messages import ToolCall, ToolDefinition
 from naru.tools.lines import leaves
 
 ALIKE, SAME = 0.4, 0.7  # How near a name lies to others of its kind (cities), and to itself in another language.
-MEANS = 0.6
-"""How near a word lies to the listed value that it means (at .55 `시까지`, "until what hour", means Sunday)."""
+MEANS = 0.6  # How near a word lies to the listed value that it means (at .55 `시까지`, "until when", means Sunday).
 TELLING = 2  # Latin letters above which a value may stand with an ending.
 AHEAD = 0.15  # How much more a word means another listed value than one that was taken by guess.
 JOINS = 0.78
@@ -63,10 +63,10 @@ def _is_of(named: str, value: str) -> bool:
 
 
 async def in_full(
-    question: str, asked: Sequence[str], made: Sequence[ToolCall], now: Sequence[ToolCall], near: Near | None
+    question: str, asked: Sequence[str], made: Sequence[ToolCall], now: Sequence[Outcome], near: Near | None
 ) -> str:
     """Return a follow-up that only names another thing after what was asked before, put to that thing."""
-    pairs = [(was.arguments, call.arguments) for was, call in product(made, now) if was.name == call.name]
+    pairs = [(was.arguments, one.call.arguments) for was, one in product(made, now) if was.name == one.call.name]
     values = {str(was[name]): str(call[name]) for was, call in pairs for name in was.keys() & call.keys()}
     told = [question]
     for earlier in reversed(asked if any(old != new for old, new in values.items()) else ()):

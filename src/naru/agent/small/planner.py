@@ -121,7 +121,8 @@ class SmallPlanner:
         own = [turn.text for turn in self._request.messages if turn.role == "system"]
         ours = instruction or ("" if tools else answer_in(self._language))
         system = "\n\n".join(filter(None, [*own, self._note, ours]))
-        before = [] if warmth and (self._ran or self._kept) else self._history  # A second try would say it once more.
+        is_whole = instruction and (self._ran or self._kept) and (warmth or self._full != self._question)
+        before = [] if is_whole else self._history  # It would be said once more, and of the other thing.
         turns = [*([Message("system", system)] if system else []), *before, Message("user", said)]
         return replace(
             self._request,
@@ -194,8 +195,7 @@ class SmallPlanner:
             self._absent |= {one.call.id} if await says_nothing(one, self._near) else set()
             taken = leaves(one.call.arguments)
             if found := not is_nothing(one):
-                made = [each.call for each in self._ran]
-                self._full = await in_full(self._question, self._asked, self._earlier, made, self._near)
+                self._full = await in_full(self._question, self._asked, self._earlier, self._ran, self._near)
                 self._rows[one.call.id] = await nearest(Text(self._full), one.result.text, self._near, taken)
             self._sources.add_result(one.result.text, taken, found=found)
         if not ran:
