@@ -313,9 +313,13 @@ def watering(code: str) -> dict:
     return {"code": code, "last": "2026-11-28"}
 
 
-async def follow_up(question: str, script: list[str], nearest: str) -> tuple[dict, list[ChatRequest]]:
+async def follow_up(
+    question: str, script: list[str], nearest: str, ordered: float = 0.0
+) -> tuple[dict, list[ChatRequest]]:
     async def near(tools, texts):
-        return [Ranked(one, 0.4 if one.name == nearest else 0.1, closeness=0.3, talk=0.1) for one in tools]
+        tilt = {"watering": ordered}
+        score = {nearest: 0.4}
+        return [Ranked(one, score.get(one.name, 0.1), 0.3, tilt.get(one.name, 0.0), 0.1) for one in tools]
 
     held, first = Recall(), [said("greenhouse", code="G5"), "It is 17.0 degrees warm."]
     turns = [Message("user", "How warm is it in G5?")]
@@ -352,3 +356,10 @@ async def test_an_earlier_answer_said_again_is_asked_for_once_more_without_what_
     assert again not in [turn.text for turn in requests[-1].messages]
     record, _ = await follow_up("How warm, again?", [again, said("greenhouse", code="G5"), again, again], "greenhouse")
     assert record["answer"] == again
+
+
+async def test_what_may_change_something_is_not_asked_for_beside_what_is_in_view() -> None:
+    script = ["On Monday.", said("greenhouse", code="G5"), "Nobody has told me."]
+    record, requests = await follow_up("When will it be watered?", script, "watering", ordered=0.1)
+    assert (calls(record), record["answer"]) == ([], "Nobody has told me.")
+    assert [[tool.name for tool in one.tools] for one in requests[1:]] == [["greenhouse"], []]

@@ -7,16 +7,13 @@ from typing import Literal, get_args
 Way = Literal["menu", "free", "pick", "anew", "guided", "answer", "talk"]
 """What a round asks for: a name alone, which is no call; words or a call; a call or "none"; the call of the turn before
 for another thing; a call with known ids; an answer that may tell an id; words, where nothing is to answer from."""
-Event = Literal[
-    "picked", "doubted", "missed", "recalled", "passed", "declined", "refused", "needless", "ran", "told", "insisted"
-]  # fmt: skip
+Event = Literal["picked", "doubted", "missed", "recalled", "declined", "refused", "needless", "ran", "told", "insisted"]
 _ANY: tuple[Way, ...] = get_args(Way)
 MOVES: dict[Event, tuple[tuple[Way, ...], Way]] = {
     "picked": (("menu",), "free"),  # The tool of that name is shown, with its parameters.
-    "doubted": (("free",), "pick"),  # Words where a call was likely: once more, and "none" lets them stand.
+    "doubted": (("free", "anew"), "pick"),  # Words where a call was likely: once more, and "none" lets them stand.
     "missed": (("free",), "guided"),  # Words that are surely no answer: once more, with no way out.
     "recalled": (("free",), "anew"),  # Words with a result in view: is it another thing than that one's?
-    "passed": (("anew",), "pick"),  # It is not; or is it what a tool tells that lies nearer?
     "declined": (_ANY, "talk"),  # None is needed: the model's words stand.
     "refused": (_ANY, "guided"),  # A call that cannot run as it is: once more, with what can be called now.
     "needless": (_ANY, "talk"),  # Nobody asked for it, it ran before, or it was refused too often: an end.

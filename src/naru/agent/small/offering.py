@@ -40,6 +40,8 @@ class Offering:
         self._wanted: ToolDefinition | None = None
         self.chosen = ""  # The tool that the model called of itself, for want of whose id others are asked.
         self.changing = frozenset(one.tool.name for one in ranked if one.changes)
+        surely = [one for one in ranked if one.changes is False and one.closeness is not None]
+        self.reading = frozenset(one.tool.name for one in surely)  # What is asked for beside what is in view.
         self.is_talk = any(one.is_talk for one in ranked)
         self.is_to_know = any(one.is_to_know for one in ranked)
 

@@ -161,9 +161,10 @@ class SmallPlanner:
             left = [one for one in self._offered if self._way == "guided" and one.name != name]
             more = left if not self._ran else self._offering.elsewhere(self._ran[-1]) or left
             if is_old:
-                self._kept, near = self._view, self._offering.nearest() if self._offering.margin > -1 else []
+                self._kept = self._view
+                near = [one for one in self._offering.nearest() if one.name in self._offering.reading]
                 more = near if any(one not in self._in_view for one in near) else []
-            self._go(("passed" if is_old else "ran") if more else "needless", more or None)
+            self._go(("doubted" if is_old else "ran") if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
