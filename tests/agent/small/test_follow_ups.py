@@ -330,8 +330,9 @@ async def follow_up(
     return record, backend.requests
 
 
-async def test_words_about_what_is_in_view_are_asked_for_from_that_result_where_it_is_about_no_other_thing() -> None:
-    script = ["It is rather dry.", said("greenhouse", code="G5"), "It is 83 % damp."]
+@pytest.mark.parametrize("words", ["It is rather dry.", "It is 40 % damp."], ids=["words", "a number of no source"])
+async def test_words_about_what_is_in_view_are_asked_for_from_that_where_it_is_about_no_other_thing(words: str) -> None:
+    script = [words, said("greenhouse", code="G5"), "It is 83 % damp."]
     record, requests = await follow_up("And how damp?", script, "greenhouse")
     assert (record["answer"], calls(record)) == ("It is 83 % damp.", [])
     last = requests[-1].messages[-1].text

@@ -222,8 +222,8 @@ class SmallPlanner:
         is_near = self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
         if self._way == "free" and (is_nothing_said or guesses or is_near or self._in_view):
             is_garbled = is_nothing_said and bool(text.strip())
-            is_sure = not self._offering.is_talk and (is_garbled or guesses or self._offering.is_of_another())
-            self._doubt = "missed" if is_sure else "doubted"
+            is_sure = is_garbled or (guesses and not self._in_view) or self._offering.is_of_another()
+            self._doubt = "missed" if is_sure and not self._offering.is_talk else "doubted"
             return False
         return not self._ran and not is_nothing_said
 
