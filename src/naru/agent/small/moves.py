@@ -12,7 +12,7 @@ _ANY: tuple[Way, ...] = get_args(Way)
 MOVES: dict[Event, tuple[tuple[Way, ...], Way]] = {
     "picked": (("menu",), "free"),  # The tool of that name is shown, with its parameters.
     "doubted": (("free", "anew"), "pick"),  # Words where a call was likely: once more, and "none" lets them stand.
-    "missed": (("free",), "guided"),  # Words that are surely no answer: once more, with no way out.
+    "missed": (("free", "anew"), "guided"),  # Words that are surely no answer: once more, with no way out.
     "recalled": (("free",), "anew"),  # Words with a result in view: is it another thing than that one's?
     "declined": (_ANY, "talk"),  # None is needed: the model's words stand.
     "refused": (_ANY, "guided"),  # A call that cannot run as it is: once more, with what can be called now.

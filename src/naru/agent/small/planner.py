@@ -164,7 +164,7 @@ class SmallPlanner:
                 self._kept = self._view
                 near = [one for one in self._offering.nearest() if one.name in self._offering.reading]
                 more = near if any(one not in self._in_view for one in near) else []
-            self._go(("doubted" if is_old else "ran") if more else "needless", more or None)
+            self._go((self._doubt if is_old else "ran") if more else "needless", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
@@ -221,9 +221,9 @@ class SmallPlanner:
         given = [span for span in self._sources.question.spans if not span.isdigit()]
         is_near = self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
         if self._way == "free" and (is_nothing_said or guesses or is_near or self._in_view):
-            is_garbled = is_nothing_said and bool(text.strip())
-            is_sure = is_garbled or (guesses and not self._in_view) or self._offering.is_of_another()
-            self._doubt = "missed" if is_sure and not self._offering.is_talk else "doubted"
+            is_else = (is_nothing_said and bool(text.strip())) or self._offering.is_of_another()
+            self._doubt = "missed" if (is_else or guesses) and not self._offering.is_talk else "doubted"
+            self._in_view = [] if is_else else self._in_view
             return False
         return not self._ran and not is_nothing_said
 
@@ -238,7 +238,7 @@ class SmallPlanner:
             self._go("ran")
         elif self._way != "free":
             return False
-        elif self._doubt == "doubted" and self._in_view:
+        elif self._in_view:
             self._go("recalled", self._in_view)
             for one in self._view:
                 asked, taken = self._sources.question, leaves(one.call.arguments)
