@@ -101,15 +101,18 @@ class PostAnswer:
         stream = self._stream_now()
         stream.push(b": cancelled\n\n")
         stream.end()
+        if self._track is not None and self._replay is not None:
+            self._replay.give_up(self._track)
         await stream.flush()
 
     def left(self) -> None:
         """The client is gone; what follows is only kept."""
         self.is_left = True
-        if self._track is not None:
-            self._track.outputs.clear()
         if self._stream is not None:
             self._stream.gone = True
+            # Its own alone: the client may have taken the rest up on another before this end was noticed.
+            if self._track is not None and self._stream in self._track.outputs:
+                self._track.outputs.remove(self._stream)
 
     def _push(self, frame: Frame) -> None:
         if self._track is not None and self._replay is not None:

@@ -61,14 +61,18 @@ class Replay:
 
     def add(self, track: Track, frame: Frame) -> bool:
         """Record a frame and send it where the track leads; False when nobody listens there."""
-        track.sequence += 1
-        track.events.append((track.sequence, frame))
+        number = track.sequence + 1
+        chunk = event(frame, event_id=f"{track.number}-{number}")
+        is_taken = any(stream.push(chunk) for stream in track.outputs)
+        if not is_taken and track.number == STANDALONE:
+            return False  # the session itself keeps it for whoever comes: recorded too, it would come twice
+        track.sequence = number
+        track.events.append((number, frame))
         self._events += 1
         self._bytes += len(frame)
         while self._events > MAX_EVENTS or self._bytes > MAX_BYTES:
             self._forget_oldest()
-        chunk = event(frame, event_id=f"{track.number}-{track.sequence}")
-        return any(stream.push(chunk) for stream in track.outputs)
+        return is_taken
 
     def _forget_oldest(self) -> None:
         for track in list(self._tracks.values()):
@@ -88,6 +92,12 @@ class Replay:
             self.drop(old)
         if track.outputs and sum(len(frame) for _, frame in track.events) > KEPT_BYTES:
             self.drop(track)
+
+    def give_up(self, track: Track) -> None:
+        """End the streams without an answer; nothing of it is kept."""
+        for stream in track.outputs:
+            stream.end()
+        self.drop(track)
 
     def drop(self, track: Track) -> None:
         """Forget a track."""

@@ -274,9 +274,7 @@ class StreamableHttp:
             return
         track, missed = found or (replay.standalone(), [])
         stream = HeldStream(send, self._engine.settings.stream)
-        stream.push(b": open\n\n")
-        for chunk in missed:
-            stream.push(chunk)
+        stream.push(b"".join([b": open\n\n", *missed]))  # as one: what piles up of a slow client is counted by pieces
         if track.done:
             stream.end()
         # Who takes a stream up again comes first; anyone else never replaces it (S-13).

@@ -110,7 +110,7 @@ class Stream:
         assert holder is not None
         self.on_drop = holder.cancel
         try:
-            while (await receive())["type"] != "http.disconnect":
+            while not self.gone and (await receive())["type"] != "http.disconnect":
                 pass
         except asyncio.CancelledError:
             if not self.gone:
