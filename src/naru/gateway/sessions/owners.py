@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 HOP = b"x-naru-hop"
 """Set on what one hub passes to another, which keeps it."""
 CONNECT_SECONDS = 1.0
+_NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL)
+"""No hub is there: refused, silent as a machine that is off, or gone from the list meanwhile."""
 _SESSION = b"mcp-session-id"
 _ITS_OWN = frozenset({b"connection", b"transfer-encoding", b"content-length", b"keep-alive", HOP})
 """Headers of one connection alone."""
@@ -84,7 +86,7 @@ class Owners:
             await asyncio.wait({asking, listening}, return_when=asyncio.FIRST_COMPLETED)
             if asking.done():
                 await asking
-        except aiohttp.ClientConnectorError:
+        except _NEVER_SENT:
             logger.warning("hub %s at %s does not answer; what it held is gone", member, address)
             self._commons.lost(member)
             await refuse(send, 404, RpcError(INVALID_REQUEST, "Session not found. Initialize again."))

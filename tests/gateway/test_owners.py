@@ -1,0 +1,69 @@
+"""What another hub holds, where that hub cannot be reached."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from naru.gateway.sessions import owners
+from naru.gateway.sessions.owners import Owners, Shared
+from naru.stores.shared.commons import Alone
+
+
+class Two(Alone):
+    """This hub and one other."""
+
+    me = "one"
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self.gone: list[str] = []
+
+    def members(self) -> Mapping[str, str]:
+        return {"two": self._address}
+
+    def lost(self, member: str) -> None:
+        self.gone.append(member)
+
+
+async def test_a_session_whose_hub_takes_no_connection_begins_anew_and_nobody_says_it_may_have_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owners, "CONNECT_SECONDS", 0.05)
+    sent: list[Any] = []
+    asked: list[bool] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        if asked:
+            await asyncio.Event().wait()
+        asked.append(True)
+        return {"type": "http.request", "body": b'{"jsonrpc":"2.0","id":1,"method":"ping"}', "more_body": False}
+
+    async def nobody(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError("it is the other hub's")
+
+    # As a machine that was switched off: what asks to be let in is not even refused.
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as silent:
+        waiting = [socket.socket() for _ in range(2)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(silent.getsockname())
+        commons = Two(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        ours = Owners(commons)
+        head = [(b"mcp-session-id", b"two.abc")]
+        scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": head, "query_string": b""}
+        await Shared(nobody, ours, 1000)(scope, receive, send)
+        await ours.close()
+        for one in waiting:
+            one.close()
+    assert sent[0]["status"] == 404
+    assert json.loads(sent[1]["body"])["error"]["message"] == "Session not found. Initialize again."
+    assert commons.gone == ["two"]
