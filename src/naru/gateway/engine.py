@@ -84,10 +84,10 @@ class Engine(Core):
 
     def close_session(self, session: Session) -> None:
         """End a session and all that it has under way."""
-        if self.sessions.pop(session.id, None) is None:
-            return
+        self.sessions.pop(session.id, None)
         session.close()
-        for server, uri in session.subscriptions or ():
+        counted, session.subscriptions = session.subscriptions or {}, None
+        for server, uri in [key for key, asked in counted.items() if asked]:
             self.run(self.subscriptions.drop(self.upstreams.find(server), server, uri))
 
     @property
@@ -209,21 +209,35 @@ class Engine(Core):
 
     @asynccontextmanager
     async def listening(self, listen: Listen) -> AsyncIterator[None]:
-        """Have a `subscriptions/listen` stream told of changes while the block runs. Raises RpcError."""
+        """Have a `subscriptions/listen` stream told of changes while the block runs. Raises RpcError, before anything is told.
+
+        What a server does not take is left out of the acknowledgement; the rest is told.
+        """
         view = await self.catalog.view(listen.view, calls.RESOURCES) if listen.uris else None
         if self.closing:
             raise RpcError(OVERLOADED, "Naru is stopping.")
         routes = {uri: route for uri in sorted(listen.uris) if view is not None and (route := view.resource(uri))}
-        listen.resources.update({(route.upstream.name, route.name): uri for uri, route in routes.items()})
-        number = self.subscriptions.open(listen)
         wanted: list[Route] = []
-        try:
-            for route in routes.values():
+
+        async def want(uri: str, route: Route) -> None:
+            try:
                 await self.subscriptions.want(route.upstream, route.name)
-                wanted.append(route)
-            yield
+            except (NaruError, RpcError) as error:
+                logger.warning("server %s takes no subscription of %s: %s", route.upstream.name, route.name, error)
+                return
+            wanted.append(route)
+            listen.resources[route.upstream.name, route.name] = uri
+
+        try:
+            await asyncio.gather(*(want(uri, route) for uri, route in routes.items()))
+            if self.closing:
+                raise RpcError(OVERLOADED, "Naru is stopping.")
+            number = self.subscriptions.open(listen)
+            try:
+                yield
+            finally:
+                self.subscriptions.close(number)
         finally:
-            self.subscriptions.close(number)
             for route in wanted:
                 self.run(self.subscriptions.drop(route.upstream, route.upstream.name, route.name))
 

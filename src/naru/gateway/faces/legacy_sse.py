@@ -124,6 +124,8 @@ class LegacySse:
             await self._http.answer_request(message, session, plain, receive, send)
         except RpcError as error:
             await refuse(send, 503, error, request_id=frames.id_of(message), headers=RETRY_AFTER)
+        finally:
+            self._engine.close_session(session)
 
 
 def _endpoint(scope: Scope, session: Session) -> str:

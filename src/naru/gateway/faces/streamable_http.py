@@ -247,12 +247,12 @@ class StreamableHttp:
         engine = self._engine
         stream = HeldStream(send, engine.settings.stream)
         listen = Listen(message["id"], sender.view, kinds, uris, lambda frame: stream.push(event(frame)), stream.end)
-        ticket = engine.keep_alive.add(stream)
-        try:
-            async with engine.listening(listen):
+        async with engine.listening(listen):  # until then nothing is sent: a refusal keeps its status
+            ticket = engine.keep_alive.add(stream)
+            try:
                 await stream.hold(receive)
-        finally:
-            engine.keep_alive.discard(stream, ticket)
+            finally:
+                engine.keep_alive.discard(stream, ticket)
 
     async def _get(self, headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
         """Open the session's own stream, or take a cut one up again (`Last-Event-ID`)."""

@@ -136,12 +136,16 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     key = (route.upstream.name, route.name)
     if key in (session.subscriptions or ()):
         return {}
-    session.subscriptions = {**(session.subscriptions or {}), key: str(uri)}  # before the wait: it counts once
+    session.subscriptions = {**(session.subscriptions or {}), key: ""}  # before the wait: it counts once
     try:
         await core.subscriptions.want(route.upstream, route.name)
     except BaseException:
         session.unsubscribed(key)
         raise
+    if session.subscriptions is None or key not in session.subscriptions:  # given up meanwhile
+        await core.subscriptions.drop(route.upstream, *key)
+    else:
+        session.subscriptions[key] = str(uri)
     return {}
 
 

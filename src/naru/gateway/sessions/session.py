@@ -60,7 +60,7 @@ class Session:
         self.inflight: dict[Json, asyncio.Task[object]] | None = None
         """Request id → the task that answers it, for `notifications/cancelled`."""
         self.subscriptions: dict[tuple[str, str], str] | None = None
-        """(server, its URI) of each `resources/subscribe` → the URI that the client asked under."""
+        """(server, its URI) of each `resources/subscribe` → the URI that the client asked under; empty until it counts."""
         self.replay: object | None = None
         """What a transport keeps for resumption."""
         self._pushes: list[Push] | None = None
@@ -172,10 +172,10 @@ class Session:
             task.cancel()
 
     def unsubscribed(self, key: tuple[str, str]) -> bool:
-        """Forget a subscription; tell whether there was one."""
-        asked = (self.subscriptions or {}).pop(key, None)
+        """Forget a subscription; tell whether one was counted."""
+        asked = (self.subscriptions or {}).pop(key, "")
         self.subscriptions = self.subscriptions or None
-        return asked is not None
+        return bool(asked)
 
     def close(self) -> None:
         """End everything that is under way."""

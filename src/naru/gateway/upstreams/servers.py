@@ -209,7 +209,11 @@ class ServerUpstream:
     async def subscribe(self, uri: str) -> None:
         """Ask for updates of a resource, now and after every reconnect."""
         self._uris.add(uri)
-        await self._follow_uris({uri})
+        try:
+            await self._follow_uris({uri})
+        except BaseException:
+            self._uris.discard(uri)  # nobody is told of it, so no reconnect asks for it
+            raise
 
     async def unsubscribe(self, uri: str) -> None:
         """Ask for updates no longer."""
