@@ -41,11 +41,13 @@ class Server(ScriptedUpstream):
 
 
 async def test_a_stream_says_what_it_could_not_subscribe_to_and_tells_the_rest() -> None:
-    async with gateway(Server(refuses=URI)) as client:
-        async with client.http.post(client.url + "/mcp", json=LISTEN, headers=MODERN) as stream:
-            assert stream.status == 200
-            told = await next_event(stream)
-            assert told["params"]["notifications"]["resourceSubscriptions"] == ["file:///b"]
+    async with (
+        gateway(Server(refuses=URI)) as client,
+        client.http.post(client.url + "/mcp", json=LISTEN, headers=MODERN) as stream,
+    ):
+        assert stream.status == 200
+        told = await next_event(stream)
+        assert told["params"]["notifications"]["resourceSubscriptions"] == ["file:///b"]
 
 
 async def test_on_a_stream_for_everything_too() -> None:

@@ -209,9 +209,9 @@ class Engine(Core):
 
     @asynccontextmanager
     async def listening(self, listen: Listen) -> AsyncIterator[None]:
-        """Have a `subscriptions/listen` stream told of changes while the block runs. Raises RpcError, before anything is told.
+        """Have a `subscriptions/listen` stream told of changes while the block runs.
 
-        What a server does not take is left out of the acknowledgement; the rest is told.
+        What a server does not take is left out of the acknowledgement; the rest is told. Raises RpcError before that.
         """
         view = await self.catalog.view(listen.view, calls.RESOURCES) if listen.uris else None
         if self.closing:

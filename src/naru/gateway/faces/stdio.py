@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import queue
@@ -48,6 +49,7 @@ class StdioFace:
         writer.start()
         try:
             await self._ended.wait()
+            self._engine.subscriptions.end_all()  # they would last for ever
             under_way = list((session.inflight or {}).values())
             if under_way:
                 await asyncio.wait(under_way, timeout=self._engine.settings.drain_seconds)
@@ -74,10 +76,10 @@ class StdioFace:
                 if not line.endswith(b"\n") and len(line) > limit:
                     while (rest := self._source.readline(limit)) and not rest.endswith(b"\n"):
                         pass
-            self._loop.call_soon_threadsafe(self._ended.set)
-        except (OSError, ValueError, RuntimeError):
+        except (OSError, ValueError, RuntimeError) as error:
             # The stream or the loop was closed under us: the process is going down.
-            return
+            logger.info("stdin cannot be read any more: %s", error)
+        self._end()
 
     def _take(self, line: bytes, session: Session) -> None:
         message: Json = None
@@ -95,8 +97,14 @@ class StdioFace:
                     self._sink.flush()
                 self._loop.call_soon_threadsafe(self._written, len(frame))
             self._sink.flush()
-        except (OSError, ValueError, RuntimeError):
-            return
+        except (OSError, ValueError, RuntimeError) as error:
+            logger.warning("the stdio client takes no more answers: %s", error)
+        self._end()
+
+    def _end(self) -> None:
+        """Have the face end, from one of its threads: without both of them it serves nobody."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended
+            self._loop.call_soon_threadsafe(self._ended.set)
 
     def _written(self, length: int) -> None:
         self._waiting_bytes -= length

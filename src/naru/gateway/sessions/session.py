@@ -60,7 +60,7 @@ class Session:
         self.inflight: dict[Json, asyncio.Task[object]] | None = None
         """Request id → the task that answers it, for `notifications/cancelled`."""
         self.subscriptions: dict[tuple[str, str], str] | None = None
-        """(server, its URI) of each `resources/subscribe` → the URI that the client asked under; empty until it counts."""
+        """(server, its URI) of each `resources/subscribe` → the URI that it was asked under; empty before it counts."""
         self.replay: object | None = None
         """What a transport keeps for resumption."""
         self._pushes: list[Push] | None = None
