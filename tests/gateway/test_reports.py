@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from urllib.parse import urljoin
 
 import pytest
@@ -103,7 +104,8 @@ async def test_lists_are_paged_in_a_stable_order_and_strange_cursors_refused() -
                 break
             params = {"cursor": answer["result"]["nextCursor"]}
         assert names == [f"a__t{n}" for n in range(25)]
-        for cursor in ("x", "YWZ0ZXI6OTk5", "YWZ0ZXI6LTE=", 5):
+        within_a_page = base64.urlsafe_b64encode(b"tools:3").decode()
+        for cursor in ("x", "YWZ0ZXI6OTk5", "YWZ0ZXI6LTE=", 5, within_a_page):
             _, answer, _ = await client.modern("tools/list", {"cursor": cursor})
             assert answer["error"]["code"] == -32602
 
@@ -125,6 +127,8 @@ async def test_the_meta_tools_find_describe_and_call_any_tool() -> None:
 
         found = await call("search_tools", query="weather city")
         assert found["structuredContent"]["tools"][0] == "a__forecast"
+        nothing = await call("search_tools", query=" ".join(f"w{n}" for n in range(100_000)) + " weather")
+        assert len(nothing["content"][0]["text"]) < 1000, "and it was not looked for in every tool"
         assert "tomorrow" in (await call("describe_tool", name="a__forecast"))["content"][0]["text"]
         assert (await call("describe_tool", name="nope"))["isError"]
         result = await call("call_tool", name="a__forecast", arguments={"city": "Busan"})

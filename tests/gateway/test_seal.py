@@ -51,8 +51,9 @@ def test_a_token_is_no_good_for_another_caller_request_key_or_time() -> None:
 def test_a_task_id_leads_back_to_its_server_for_its_caller_only() -> None:
     tasks = TaskIds(Sealer())
     sealed = tasks.seal("a.b", "1.2/3", "ann")
+    strange = [("a:é", "ann"), ("\ud800:AAAA", "ann")]
     assert tasks.open(sealed, "ann") == ("a.b", "1.2/3")
-    for task_id, caller in ((sealed, "bob"), (sealed + "x", "ann"), ("a.b", "ann"), (None, "ann")):
+    for task_id, caller in ((sealed, "bob"), (sealed + "x", "ann"), ("a.b", "ann"), (None, "ann"), *strange):
         with pytest.raises(RpcError) as caught:
             tasks.open(task_id, caller)
         assert caught.value.code == -32602

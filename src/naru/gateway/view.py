@@ -6,12 +6,12 @@ import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import quote, unquote
 
 import orjson
 
 from naru.errors import ConflictError
+from naru.gateway.templates import UriTemplate, read_template
 from naru.gateway.upstreams.upstream import ListKind, Upstream
 from naru.gateway.wire import frames
 from naru.gateway.wire.headers import HeaderParameter, header_parameters
@@ -52,7 +52,7 @@ class View:
         self.resources: dict[str, Route] = {}
         self.spelled: dict[str, Route] = {}
         """Resources by their URI as it reads without percents: clients ask for `doc:한` as `doc:%ED%95%9C`."""
-        self.templates: list[tuple[re.Pattern[str], Route]] = []
+        self.templates: list[tuple[UriTemplate, Route]] = []
         self.lists: dict[ListKind, list[JsonObject]] = {"tools": [], "prompts": [], "resources": [], "templates": []}
         self.upstreams: dict[str, Upstream] = {}
         self.awaits: frozenset[ListKind] = frozenset()
@@ -89,11 +89,11 @@ class View:
             result["cacheScope"] = "private" if self.freshness.private else "public"
         return result
 
-    @staticmethod
-    def _start(kind: ListKind, cursor: Json, length: int) -> int:
+    def _start(self, kind: ListKind, cursor: Json, length: int) -> int:
         try:
             word, _, number = base64.urlsafe_b64decode(str(cursor).encode("ascii")).partition(b":")
-            if word == kind.encode() and 0 < int(number) <= length:
+            # The beginning of a page, as we tell it: each other one would be kept, encoded, beside the pages.
+            if word == kind.encode() and 0 < int(number) <= length and int(number) % self._page_size == 0:
                 return int(number)
         except ValueError:
             pass
@@ -117,8 +117,8 @@ class View:
             upstream = self.upstreams.get(unquote(server))
             return Route(upstream, unquote(rest), {}) if upstream is not None and rest else None
         if len(uri) <= 4096:
-            for pattern, route in self.templates:
-                if pattern.fullmatch(uri):
+            for template, route in self.templates:
+                if template.makes(uri):
                     return Route(route.upstream, uri, route.item)
         serving = [upstream for upstream in self.upstreams.values() if "resources" in upstream.capabilities]
         return Route(serving[0], uri, {}) if len(serving) == 1 else None
@@ -127,20 +127,6 @@ class View:
 def qualified(server: str, uri: str) -> str:
     """Return the URI that names a resource of this server only."""
     return f"{QUALIFIED}{quote(server, safe='')}/{quote(uri, safe='')}"
-
-
-@lru_cache(maxsize=1024)
-def template_pattern(template: str) -> re.Pattern[str]:
-    """Return a pattern for the URIs that a template (RFC 6570) makes."""
-    pattern = ""
-    for index, part in enumerate(re.split(r"\{([^{}]*)\}", template)):
-        if index % 2 == 0:
-            pattern += re.escape(part)
-        elif part[:1] in "?&":
-            pattern += r"(?:[?&][^#]*)?"
-        else:
-            pattern += r"[^?#]*" if part[:1] in "+#/" or part.endswith("*") else r"[^/?#]*"
-    return re.compile(pattern)
 
 
 Naming = Callable[[ListKind, str, str], str]
@@ -164,7 +150,7 @@ def add_server(view: View, upstream: Upstream, lists: Mapping[ListKind, Sequence
         view.lists["resources"].append(item if exposed == uri else {**item, "uri": exposed})
     for item in lists.get("templates", ()):
         route = Route(upstream, "", item)
-        view.templates.append((template_pattern(str(item.get("uriTemplate", ""))), route))
+        view.templates.append((read_template(str(item.get("uriTemplate", ""))), route))
         view.lists["templates"].append(item)
 
 

@@ -15,6 +15,8 @@ from naru.messages import JsonObject
 
 SEARCH, DESCRIBE, CALL = "search_tools", "describe_tool", "call_tool"
 MAX_FOUND = 20
+MAX_QUERY = 500
+"""Characters of a query that are looked at: a few words are asked for, and each is looked for in every tool."""
 
 
 def _schema(properties: JsonObject, required: list[str]) -> JsonObject:
@@ -78,16 +80,17 @@ class SearchTools:
         query, limit = arguments.get("query"), arguments.get("limit", 8)
         if not isinstance(query, str) or not isinstance(limit, int):
             raise RpcError(INVALID_PARAMS, "search_tools needs a query.")
-        wanted = set(query.lower().replace("_", " ").split())
+        wanted = set(query[:MAX_QUERY].lower().replace("_", " ").split())
 
         def score(item: JsonObject) -> int:
             text = f"{item['name']} {item.get('title', '')} {item.get('description', '')}".lower().replace("_", " ")
             return sum(word in text for word in wanted)
 
-        ranked = sorted(view.lists["tools"], key=score, reverse=True)[: min(limit, MAX_FOUND)]
-        found = [item for item in ranked if score(item)]
+        scored = [(score(item), item) for item in view.lists["tools"]]
+        best = sorted((each for each in scored if each[0]), key=lambda each: each[0], reverse=True)
+        found = [item for _, item in best[: max(1, min(limit, MAX_FOUND))]]
         lines = [f"{item['name']}: {str(item.get('description', '')).split(chr(10))[0][:200]}" for item in found]
-        text = "\n".join(lines) or f"No tool fits {query!r}. Try other words."
+        text = "\n".join(lines) or f"No tool fits {query[:MAX_QUERY]!r}. Try other words."
         return {"content": [{"type": "text", "text": text}], "structuredContent": {"tools": [i["name"] for i in found]}}
 
     @staticmethod

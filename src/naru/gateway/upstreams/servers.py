@@ -212,16 +212,14 @@ class ServerUpstream:
         try:
             await self._follow_uris({uri})
         except BaseException:
-            self._uris.discard(uri)  # nobody is told of it, so no reconnect asks for it
+            self._uris.discard(uri)  # nobody is told of it
             raise
 
     async def unsubscribe(self, uri: str) -> None:
         """Ask for updates no longer."""
         self._uris.discard(uri)
-        if self.modern:
-            await self._translated(self.connection.watch(self._uris))
-        else:
-            await self._translated(self.connection.request("resources/unsubscribe", {"uri": uri}))
+        told: Callable[..., Awaitable[object]] = self.connection.watch if self.modern else self.connection.request
+        await self._translated(told(self._uris) if self.modern else told("resources/unsubscribe", {"uri": uri}))
 
     async def _follow_uris(self, uris: set[str]) -> None:
         if self.modern:

@@ -27,6 +27,8 @@ class TaskIds:
             RpcError: -32602, unknown or another caller's.
         """
         plain, _, mark = str(sealed).rpartition(":")
+        if not str(sealed).isascii():  # none of ours, and beyond what can be compared
+            mark = ""
         server, _, task_id = plain.partition(":")
         if not mark or not hmac.compare_digest(mark, self._sealer.mark(plain, caller=caller)):
             raise RpcError(INVALID_PARAMS, "Unknown task.")
