@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from naru.config import HubSettings, Settings
 from naru.errors import ModelError
-from naru.messages import ChatEvent, ChatRequest, Finish, Text, Usage
+from naru.messages import ChatEvent, ChatRequest, Finish, Json, Text, Usage
 from naru.models.scripted import ScriptedBackend
 from naru.stores.kept.responses import Kept, ResponseStore
+from naru.stores.shared.commons import Alone, Hear
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
 
@@ -91,6 +93,8 @@ async def test_its_stream_is_left_and_followed_on_from_where_it_was(tmp_path: Pa
         assert [event.sequence_number for event in seen] == list(range(len(seen)))
         assert "".join(event.delta for event in seen if event.type == "response.output_text.delta") == "Good day."
         assert seen[-1].response.status == "completed"
+        whole = await client.responses.retrieve(seen[0].response.id, stream=True, extra_query={"starting_after": "-99"})
+        assert [event.sequence_number async for event in whole] == list(range(len(seen))), "from before the first on"
         for odd in ("x", "--1", "9" * 5000):
             with pytest.raises(openai.BadRequestError, match="sequence number"):
                 await client.responses.retrieve(seen[0].response.id, stream=True, extra_query={"starting_after": odd})
@@ -116,6 +120,67 @@ async def test_one_that_is_deleted_is_stopped_and_does_not_come_back(tmp_path: P
         await asyncio.wait_for(backend.left.wait(), 60)
         with pytest.raises(openai.NotFoundError):
             await client.responses.retrieve(begun.id)
+
+
+class Member(Alone):
+    """One of two hubs that hear each other."""
+
+    def __init__(self, me: str) -> None:
+        self.me = me
+        self.other: Member | None = None
+        self.heard: dict[str, Hear] = {}
+
+    def tell(self, topic: str, what: Json) -> None:
+        assert self.other is not None
+        self.other.heard[topic](what)
+
+    def hear(self, topic: str, hear: Hear) -> None:
+        self.heard[topic] = hear
+
+
+async def test_one_that_is_deleted_at_another_hub_is_stopped_too(tmp_path: Path) -> None:
+    one, two = Member("one"), Member("two")
+    one.other, two.other = two, one
+    backend = Patient()
+    busy, idle = (replace(hub_of(tmp_path, backend), commons=member) for member in (one, two))
+    async with (
+        served(application(busy)) as at,
+        served(application(idle)) as elsewhere,
+        client_of(at) as client,
+        client_of(elsewhere) as other,
+    ):
+        begun = await client.responses.create(**ASKED)
+        await other.responses.delete(begun.id)
+        await asyncio.wait_for(backend.left.wait(), 60)
+        with pytest.raises(openai.NotFoundError):
+            await client.responses.retrieve(begun.id)
+
+
+async def test_an_answer_whose_beginning_cannot_be_kept_ends_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, keep = Patient(), ResponseStore.save
+
+    async def save(store: ResponseStore, caller: str, kept: Kept) -> None:
+        if kept.response["status"] == "in_progress":
+            raise RuntimeError("the first time it fails in a way that nobody thought of")
+        await keep(store, caller, kept)
+
+    monkeypatch.setattr(ResponseStore, "save", save)
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await client.responses.create(**ASKED)
+        backend.go_on.set()
+        async with asyncio.timeout(30):
+            while not (found := await _kept(client, begun.id)):
+                await asyncio.sleep(0.02)
+        assert found.status == "completed"
+
+
+async def _kept(client: openai.AsyncOpenAI, response_id: str) -> Response | None:
+    try:
+        return await client.responses.retrieve(response_id)
+    except openai.NotFoundError:
+        return None
 
 
 async def test_one_that_fails_says_why(tmp_path: Path) -> None:

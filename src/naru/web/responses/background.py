@@ -63,7 +63,7 @@ class Answering:
 
     async def follow(self, after: int) -> AsyncGenerator[bytes]:
         """Give the events after a sequence number, until the end."""
-        position = after + 1
+        position = max(0, after + 1)
         while True:
             while position < len(self.events):
                 yield self.events[position]
@@ -147,16 +147,16 @@ class Background:
     def cancel(self, response_id: str) -> None:
         """Stop an answer, if it is being made here."""
         answering = self.running.get(response_id)
-        if answering is not None and not answering.ended and answering.task is not None:
+        if answering is not None and answering.task is not None and not (answering.ended or answering.cancelled):
             answering.cancelled = True
             answering.task.cancel()
 
-    async def forget(self, response_id: str) -> None:
-        """Stop an answer whose response is deleted, and keep nothing of it any more."""
+    def drop(self, response_id: str) -> None:
+        """Stop an answer whose response is deleted, if it is being made here, and keep nothing of it any more."""
         answering = self.running.get(response_id)
         if answering is not None:
             answering.kept = None
-            await self.stopped(response_id)
+            self.cancel(response_id)
 
     async def stopped(self, response_id: str) -> bool:
         """Stop an answer that is being made here, and wait for its end; tell whether it was."""
@@ -208,6 +208,8 @@ class Background:
             await self._store.save(answering.caller, answering.kept(response))
         except NaruError as error:
             logger.error("an answer in the background could not be kept: %s", error)
+        except Exception:  # noqa: BLE001 - nobody awaits it but who waits for the answer, which is there
+            logger.exception("an answer in the background could not be kept")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -35,7 +35,7 @@ from naru.web.routes import Access, Endpoint
 
 FILE, CONVERSATIONS = "responses.db", "conversations.db"
 _UNDER_WAY = ("queued", "in_progress")
-_CANCEL = "response.cancel"
+_CANCEL, _DROP = "response.cancel", "response.drop"
 _MOST_DIGITS = 15
 """Of a sequence number."""
 
@@ -167,6 +167,7 @@ class Desk:
         self._background = background
         self._commons = commons
         commons.hear(_CANCEL, background.cancel)
+        commons.hear(_DROP, background.drop)
 
     async def show(self, request: Request) -> Response:
         """Return a response that was kept, or its events (`stream=true`) while it is made in the background."""
@@ -183,7 +184,9 @@ class Desk:
         response_id = request.path_params["response"]
         try:
             await self._kept(request)
-            await self._background.forget(response_id)
+            self._background.drop(response_id)
+            await self._background.stopped(response_id)
+            self._commons.tell(_DROP, response_id)
             await self._store.delete(caller_of(request.scope.get("state")), response_id)
         except NaruError as error:
             return _refused(error)
