@@ -109,6 +109,42 @@ def test_calls_side_by_side_keep_their_own_arguments_and_a_held_one_is_answered_
         assert left[0] == left[1], "calls of one round begin together"
 
 
+COUNTED = """window.ticking = new Set();
+const [begin, end] = [setInterval, clearInterval];
+window.setInterval = (...given) => { const one = begin(...given); ticking.add(one); return one; };
+window.clearInterval = (one) => { ticking.delete(one); end(one); };
+"""
+
+
+AWAY_AND_BACK = """for (const what of ['error', 'open']) followed.at(-1).dispatchEvent(new Event(what));"""
+
+
+def test_a_connection_cut_for_a_moment_takes_nothing_away_and_a_question_that_is_left_asks_no_more(
+    tmp_path: Path,
+) -> None:
+    with (
+        hub_in_a_thread(tmp_path / "data", TWO_CALLS, approvals={"ask": ["hr/*"]}) as url,
+        open_browser(url, tmp_path / "profile") as browser,
+    ):
+        browser.open("play")
+        browser.driver.execute_script(COUNTED)
+        browser.field("Question").send_keys("Who are EMP001 and EMP002?")
+        browser.click("Ask")
+        browser.sees("Allow once")
+        browser.driver.execute_script("document.querySelector('.turn').dataset.mine = 'yes'")
+        browser.driver.execute_script(AWAY_AND_BACK)
+        browser.driver.execute_script("return new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        browser.click("Allow once")
+        assert browser.driver.execute_script("return document.querySelector('.turn').dataset.mine") == "yes"
+        browser.driver.execute_script("location.hash = '#/keys'")
+        browser.wait(lambda: browser.driver.execute_script("return ticking.size") == 0, 20)
+        browser.field("Owner").send_keys("Kim")
+        browser.driver.execute_script(AWAY_AND_BACK)
+        browser.sees("There are no keys")
+        assert browser.field("Owner").get_attribute("value") == "Kim"
+        assert not browser.find("#away").is_displayed()
+
+
 def test_the_badge_of_approvals_is_right_without_a_click(tmp_path: Path) -> None:
     with (
         hub_in_a_thread(tmp_path / "data", approvals={"ask": ["hr/*"]}) as url,

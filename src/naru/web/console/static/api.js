@@ -92,6 +92,7 @@ function live() {
   if (source) return;
   source = new EventSource(`./api/mcp/events?present=0&age=${Math.ceil(performance.now() - began)}`);
   const tell = (kind, data) => { for (const { hear } of [...hearers]) hear(kind, data); };
+  const lookAgain = () => { for (const { hear, kinds, name } of [...hearers]) hear(kinds[0], { name }); };
   for (const kind of [...ofServers, "approvals", "runs", "keys"]) {
     source.addEventListener(kind, (event) => {
       const data = JSON.parse(event.data);
@@ -101,10 +102,13 @@ function live() {
   }
   // What changed between the reading and the first opening is not known: each looks again.
   source.addEventListener("ready", (event) => {
-    if (JSON.parse(event.data).isNews) for (const { hear, kinds, name } of [...hearers]) hear(kinds[0], { name });
+    if (JSON.parse(event.data).isNews) lookAgain();
   });
   source.addEventListener("open", () => {
-    if (isAway) tell("online", {}); // it came back; the first opening is no news
+    if (isAway) { // it came back; the first opening is no news
+      lookAgain();
+      tell("online", {});
+    }
     isAway = false;
   });
   source.addEventListener("error", () => {

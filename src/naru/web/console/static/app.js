@@ -76,7 +76,8 @@ function followHub() {
   const hear = (kind) => {
     if (kind === "approvals" || kind === "tools") countApprovals().catch(() => {});
     if (kind === "offline") away(true);
-    if (kind === "online" && away(false)) show();
+    // A page on which somebody writes, or waits for what was asked, stays; all that follow have looked again.
+    if (kind === "online" && away(false) && !main.querySelector("form")) show();
   };
   following ??= follow(hear, ["tools", "approvals", "online", "offline"]);
 }

@@ -59,13 +59,14 @@ export async function playPage(main) {
         turn.hear(step);
         if (step.step === "end") done();
       }
-      done();
+      if (!isDone) throw new Error(t("offline")); // it ended in the middle: the hub was stopped
     } catch (error) {
       if (isLeft || isDone) return;
       turns.pop();
       save();
       turn.fail(error.name === "AbortError" ? t("stopped") : error.message);
     } finally {
+      turn.stop();
       ask.disabled = false;
       if (!talk.contains(document.activeElement)) question.focus(); // else it is being read
       halt.hidden = true;
@@ -153,6 +154,7 @@ function newTurn(text, before) {
     view,
     hear: (step) => heard[step.step]?.(step),
     answer: () => said,
+    stop: finish, // what ticks goes on with its page left, and asks the hub
     fail: (message) => { finish(); note.textContent = ""; failed.textContent = message; if (!said) answer.remove(); },
   };
 }
