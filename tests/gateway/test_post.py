@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from naru.gateway.faces.post import PostAnswer
+from naru.gateway.wire import streams
 from naru.gateway.wire.streams import StreamLimits
 
 
@@ -41,3 +44,15 @@ async def test_a_slow_answer_becomes_a_stream_that_is_kept_open() -> None:
     await answer.finish(b"{}")
     bodies = b"".join(message.get("body", b"") for message in sent)
     assert bodies == b": ping\n\nevent: message\ndata: {}\n\n"
+
+
+async def test_a_client_that_does_not_read_its_answer_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "STALLED_SECONDS", 0.01)
+
+    async def send(message: Any) -> None:
+        await asyncio.sleep(60)  # as a connection whose buffers are full
+
+    answer = PostAnswer(send, StreamLimits(), since=0.0, wait=3.0)
+    answer.emit(b"{}")
+    await asyncio.wait_for(answer.finish(b"{}"), 20)
+    assert not answer._stream or answer._stream.gone

@@ -148,6 +148,17 @@ async def test_a_client_that_does_not_read_holds_the_model_back() -> None:
 
 
 #
+@pytest.mark.parametrize("http", [OneWriteProtocol, "h11"], ids=["our-server", "another-server"])
+async def test_a_client_that_reads_nothing_for_long_gives_its_place_to_others(
+    http: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_end, "STALLED_SECONDS", 0.1)
+    backend = Counting(size=100_000)
+    async with served(application(MemoryHub(backend)), http) as url, unread(url):
+        await until(lambda: backend.closed_count == 1, 20)
+
+
+#
 @pytest.mark.parametrize("http", [OneWriteProtocol, "httptools"], ids=["our-server", "another-server"])
 @pytest.mark.slow
 async def test_a_client_that_does_not_read_holds_the_endpoint_back(http: Any) -> None:

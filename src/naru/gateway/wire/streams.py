@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+STALLED_SECONDS = 300.0
+"""What a client has to take the end of its answer in: until then it counts as a request under way."""
 PING = b": ping\n\n"
 SSE_HEADERS = (
     (b"content-type", b"text/event-stream"),
@@ -123,9 +125,10 @@ class Stream:
                 self._writer.cancel()
 
     async def flush(self) -> None:
-        """Wait until everything queued is written."""
-        if self._writer is not None:
-            await asyncio.wait({self._writer})
+        """Wait until everything queued is written; a client that takes too long loses its stream."""
+        if self._writer is not None and not (await asyncio.wait({self._writer}, timeout=STALLED_SECONDS))[0]:
+            logger.warning("closed a stream whose client did not take its answer within %g s", STALLED_SECONDS)
+            self.drop()
 
     def _write(self) -> None:
         if self._writer is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Generator
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from naru.deadlines import bound
 from naru.errors import NaruError
 from naru.gateway.sessions.asgi import CLIENT
 from naru.models.limits.queue import Place
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
+STALLED_SECONDS = 300.0
+"""A client that does not take a piece within this counts as gone: what works for it, it keeps from others."""
+_log = logging.getLogger(__name__)
 _STREAM_HEADERS = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
 
 
@@ -56,6 +61,10 @@ class Wire(Protocol):
 
     def put(self, body: bytes) -> bool:
         """Write a further piece of an answer that was begun; False where it has to be sent and waited for."""
+        ...
+
+    def drop(self) -> None:
+        """Break it off."""
         ...
 
 
@@ -136,7 +145,13 @@ class ChatClient:
                     await self._send({"type": "http.response.start", "status": 200, "headers": headers})
                     self.started = True
         self._sending = True
-        await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        try:
+            with bound(STALLED_SECONDS):
+                await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+        except TimeoutError:
+            _log.warning("gave up a client that did not take a piece of its answer within %g s", STALLED_SECONDS)
+            self._give_up()
+            await asyncio.sleep(0)
         self._sending = False
 
     def put(self, data: bytes) -> Awaitable[None] | None:
@@ -160,6 +175,13 @@ class ChatClient:
             await self.end(self.fail_with(error))
         else:
             await respond_error(self._send, self._form, error)
+
+    def _give_up(self) -> None:
+        """Break the connection off, where that is ours, and count the client as gone."""
+        if self._wire is not None:
+            self._wire.when_gone(None)
+            self._wire.drop()
+        self._leave()
 
     def _leave(self) -> None:
         self.gone = True
