@@ -60,7 +60,8 @@ def test_white_space_round_a_value_and_repeated_headers_are_seen() -> None:
 
 
 @pytest.mark.parametrize(
-    "damaged", ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?/w==?=", "=?base64?SGVsbG9=?="]
+    "damaged",
+    ["=?base64?SGVsbG8?=", "=?base64?SGVs!!!bG8=?=", "=?base64?/w==?=", "=?base64?SGVsbG9=?=", "=?base64?é?="],
 )
 def test_damaged_base64_never_equals_anything(damaged: str) -> None:
     assert decode_value(damaged) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from naru.gateway.wire.protocol import RpcError
 from naru.messages import Json, JsonObject
 from naru.records import ServerRecord, TransportType
 from tests.fixtures.odd_server import OddServer, serve_http
-from tests.gateway.by_hand import META, gateway
+from tests.gateway.by_hand import META, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 from tests.gateway.serving import serving
 
@@ -129,3 +130,25 @@ async def test_a_stateless_server_that_asks_without_end_is_ended() -> None:
             params = {"name": "a__nag", "_meta": META, "requestState": state, "inputResponses": {"q": {}}}
         _, answer, _ = await client.modern("tools/call", params)
         assert "10 times" in answer["error"]["message"]
+
+
+async def test_when_one_of_several_questions_is_refused_the_others_are_taken_back() -> None:
+    form = {"message": "?", "requestedSchema": {"type": "object", "properties": {}}}
+    asked = {key: {"method": "elicitation/create", "params": form} for key in ("one", "two")}
+
+    async def asking(params: JsonObject, relay: Relay | None) -> JsonObject:
+        return {"resultType": "input_required", "inputRequests": asked, "requestState": "s"}
+
+    async with gateway(ScriptedUpstream("a", {"ask": asking})) as client, asyncio.timeout(30):
+        session = await client.initialize(elicitation={})
+        heads = {"mcp-session-id": session}
+        call = request("tools/call", {"name": "a__ask"}, 7)
+        async with client.http.post(client.url + "/mcp", json=call, headers=heads) as stream:
+            first, second = await next_event(stream), await next_event(stream)
+            refusal = {"jsonrpc": "2.0", "id": first["id"], "error": {"code": -1, "message": "No."}}
+            assert (await client.post(refusal, mcp_session_id=session))[0] == 202
+            told = events(await stream.text())
+        assert {one["method"]: one["params"]["requestId"] for one in told if "method" in one} == {
+            "notifications/cancelled": second["id"]
+        }
+        assert next(one for one in told if one.get("id") == 7)["error"]["message"] == "No."

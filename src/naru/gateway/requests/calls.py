@@ -230,8 +230,13 @@ async def _ask_all(exchange: Exchange, requests: object) -> JsonObject:
             params = {"elicitationId": str(uuid.uuid4()), **params}
         return await exchange.ask(method, params)
 
-    answers = await asyncio.gather(*(ask(question) for question in requests.values()))
-    return dict(zip(requests, answers, strict=True))
+    asking = [asyncio.ensure_future(ask(question)) for question in requests.values()]
+    try:
+        return dict(zip(requests, await asyncio.gather(*asking), strict=True))
+    finally:
+        for one in asking:
+            one.cancel()  # those that nobody waits for any more, since one was refused
+        await asyncio.gather(*asking, return_exceptions=True)
 
 
 async def _modern_to_modern(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -58,7 +57,7 @@ def decode_value(value: str) -> str | None:
         if base64.b64encode(decoded).decode("ascii") != match[1]:
             return None
         return decoded.decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # also of what is not ASCII, and of bytes that are no text
         return None
 
 

@@ -32,9 +32,10 @@ class Recent(Generic[Value]):
 
     def put(self, key: str, value: Value) -> None:
         """Remember a value."""
-        self._kept[key] = (self._clock() + self._seconds, value)
+        now = self._clock()
+        self._kept[key] = (now + self._seconds, value)
         self._kept.move_to_end(key)
-        while len(self._kept) > self._entries:
+        while len(self._kept) > self._entries or next(iter(self._kept.values()))[0] < now:
             self._kept.popitem(last=False)
 
     def get(self, key: str) -> Value | None:
