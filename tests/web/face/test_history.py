@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naru.messages import ImagePart, Message, TextPart
+from naru.messages import ImagePart, Message, ResourcePart, TextPart
 from naru.models.known.profile import Profile
 from naru.models.transport.json_text import encode
 from naru.models.wires.openai_wire import message_object
@@ -204,3 +204,11 @@ def test_images_stay_images() -> None:
 def test_the_same_history_is_read_the_same_twice() -> None:
     raw = [{"role": "assistant", "tool_calls": [_call("f", ""), _call("f", "")]}, {"role": "user", "content": "x"}]
     assert read_messages(raw) == read_messages(raw)
+
+
+def test_a_text_file_in_damaged_base64_stays_as_it_came() -> None:
+    for coded in ("aGk", "é", "/w=="):
+        file = {"type": "file", "file": {"filename": "a.txt", "file_data": f"data:text/plain;base64,{coded}"}}
+        (message,) = read_messages([{"role": "user", "content": [{"type": "text", "text": "look"}, file]}])
+        assert isinstance(message.content[1], ResourcePart)
+        assert (message.content[1].text, message.content[1].blob) == (None, coded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -167,7 +166,7 @@ def _file(name: str, data: str, where: str) -> ResourcePart:
     if kind.startswith(_TEXT_TYPES):
         try:
             return ResourcePart(name, kind, text=base64.b64decode(coded, validate=True).decode())
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:  # no base64, or bytes that are no text
             pass
     return ResourcePart(name, kind, blob=coded, where=where)
 
