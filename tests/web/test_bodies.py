@@ -32,6 +32,10 @@ def test_a_text_that_never_ends_is_refused_in_linear_time(end: bytes) -> None:
         decode_json(b'"' + b'\\"' * 2**18 + end)
 
 
+def test_brackets_within_strings_are_no_depth() -> None:
+    assert decode_json(b'["' + b"[" * 1000 + b'\\"[", {"a": "]"}]') == ["[" * 1000 + '"[', {"a": "]"}]
+
+
 def test_a_key_that_stands_twice_among_many_is_found_in_linear_time() -> None:
     steps = 0
 
