@@ -37,7 +37,7 @@ from naru.tools.toolset import CallContext, ProgressCallback, Toolset
 from naru.tools.wrappers import FilteredToolset
 from naru.web.face.exchange import Exchange, Outgoing
 from naru.web.face.hub import ChatHub
-from naru.web.face.memory import Recent, place_of
+from naru.web.face.memory import Recent, place_of, places_of
 from naru.web.face.repeats import answered_calls, without_repeats
 from naru.web.face.seam import Asked, FaceEvent, FaceTake, HubTools, ToolNote
 
@@ -193,9 +193,8 @@ class Answers:
         if not len(self._hub_turns):
             return messages
         turns: list[Message] = []
-        for position, message in enumerate(messages):
-            if message.tool_calls:
-                turns += self._hub_turns.get(place_of(caller, messages[:position], message.tool_calls[0])) or ()
+        for place, message in zip(places_of(caller, messages), messages, strict=True):
+            turns += self._hub_turns.get(place) or ()
             turns.append(message)
         return turns
 

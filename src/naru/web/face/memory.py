@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Generic, TypeVar
 
@@ -52,11 +52,18 @@ def place_of(caller: str, messages: Sequence[Message], call: ToolCall) -> str:
 
     System turns are left out, since clients rewrite theirs at every turn.
     """
+    *_, place = places_of(caller, (*messages, Message("assistant", tool_calls=(call,))))
+    return place
+
+
+def places_of(caller: str, messages: Sequence[Message]) -> Iterator[str]:
+    """Give for each turn `place_of` its first call, empty where it has none; each turn is read once."""
     digest = sha256(caller.encode("utf-8", "surrogatepass"))
     for message in messages:
-        if message.role == "system":
-            continue
-        calls = "".join(canonical(one) for one in message.tool_calls)
-        digest.update(f"\0{message.role}\0{message.text.strip()}\0{calls}".encode("utf-8", "surrogatepass"))
-    digest.update(f"\0{canonical(call)}".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+        calls = [canonical(one) for one in message.tool_calls]
+        here = digest.copy()
+        here.update(f"\0{calls[0] if calls else ''}".encode("utf-8", "surrogatepass"))
+        yield here.hexdigest() if calls else ""
+        if message.role != "system":
+            said = f"\0{message.role}\0{message.text.strip()}\0{''.join(calls)}"
+            digest.update(said.encode("utf-8", "surrogatepass"))
