@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -55,7 +56,7 @@ class Engine(Core):
     # Sessions.
 
     def open_session(self, caller: str, view: str) -> Session:
-        """Open a session for a caller; the longest idle one gives way when there are too many.
+        """Open a session for a caller; when there are too many, the longest idle one of who has most of them gives way.
 
         Raises:
             RpcError: all sessions are busy.
@@ -64,7 +65,8 @@ class Engine(Core):
             idle = [session for session in self.sessions.values() if not session.listening and not session.inflight]
             if not idle:
                 raise RpcError(OVERLOADED, "Too many sessions are open.")
-            self.close_session(min(idle, key=lambda session: session.last_used))
+            held = Counter(session.caller for session in idle)
+            self.close_session(min(idle, key=lambda session: (-held[session.caller], session.last_used)))
         session = Session(caller, view)
         if self.owners is not None:
             session.id = self.owners.mark(session.id)

@@ -1,0 +1,18 @@
+"""Sessions are bounded, and whoever opens very many has their own closed for it."""
+
+from __future__ import annotations
+
+from naru.gateway.engine import Engine
+from naru.gateway.requests.core import GatewaySettings
+from tests.gateway.scripted import ScriptedUpstream, ScriptedUpstreams
+
+
+async def test_who_opens_sessions_without_end_closes_nobody_elses() -> None:
+    engine = Engine(ScriptedUpstreams(ScriptedUpstream("a")), GatewaySettings(max_sessions=4))
+    hers = engine.open_session("ann", "")
+    own = [engine.open_session("bob", "") for _ in range(10)]
+    assert engine.find_session(hers.id, "ann") is hers
+    assert [one.id in engine.sessions for one in own] == [False] * 7 + [True] * 3
+    engine.open_session("eve", "")
+    assert engine.find_session(hers.id, "ann") is hers
+    await engine.close()
