@@ -153,7 +153,7 @@ class GatewaySection(Section):
     session_idle_seconds: float = Field(1800.0, gt=0)
     """How long a client of sessions may be away before its session ends."""
     max_sessions: int = Field(10_000, ge=1)
-    """Sessions at a time; the longest idle one gives way."""
+    """Sessions at a time; the longest idle one of whoever holds most gives way."""
     max_requests: int = Field(1000, ge=1)
     """MCP requests under way at a time; one more is answered 503 at once."""
 
