@@ -18,6 +18,7 @@ from pydantic import Field
 from naru.errors import ConflictError, InvalidArgumentsError, NotFoundError, ToolTimeoutError, UnknownToolError
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.execute import execute_tool, run_tool
+from naru.tools.functions import threads
 from naru.tools.functions.registry import ToolRegistry, register_tool
 from naru.tools.functions.threads import WorkerThreads
 from naru.tools.functions.toolset import FunctionToolset
@@ -325,6 +326,15 @@ async def test_more_work_than_workers_waits_its_turn():
     results = await asyncio.gather(*(workers.run(functools.partial(pow, n, 2)) for n in range(50)))
     assert results == [n * n for n in range(50)]
     await workers.run(functools.partial(time.sleep, 0))
+
+
+async def test_work_that_comes_when_all_workers_have_left_after_a_crowd_is_done(monkeypatch):
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.01)
+    workers = WorkerThreads(max_workers=1)
+    used = set(await asyncio.gather(*(workers.run(threading.current_thread) for _ in range(5))))
+    for thread in used:
+        await asyncio.to_thread(thread.join, 60)
+    assert await asyncio.wait_for(workers.run(functools.partial(pow, 2, 2)), 60) == 4
 
 
 async def test_a_call_for_which_the_system_has_no_thread_fails_and_is_not_made_later(monkeypatch):

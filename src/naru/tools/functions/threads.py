@@ -33,6 +33,7 @@ class WorkerThreads:
         self._lock = threading.Lock()
         self._workers = 0
         self._idle = 0
+        """How many wait for a job; below zero, how many jobs wait for a worker."""
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function in a worker, with the caller's context variables; a cancelled wait abandons the worker."""
@@ -40,10 +41,10 @@ class WorkerThreads:
         future: asyncio.Future[T] = loop.create_future()
         job = _Job(function, contextvars.copy_context(), loop, future)
         with self._lock:
-            start = self._idle == 0 and self._workers < self._max_workers
+            start = self._idle <= 0 and self._workers < self._max_workers
             if start:
                 self._workers += 1
-            elif self._idle:
+            else:
                 self._idle -= 1
         if start:
             self._start()
@@ -64,7 +65,7 @@ class WorkerThreads:
                 job = self._jobs.get(timeout=IDLE_SECONDS)
             except queue.Empty:
                 with self._lock:
-                    if self._idle:  # nobody counts on this worker
+                    if self._idle > 0:  # nobody counts on this worker
                         self._idle -= 1
                         self._workers -= 1
                         return
