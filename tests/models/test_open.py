@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.models.fake_endpoint import Reply, serve
 
 from naru.config import Settings
 from naru.errors import ConfigError
+from naru.messages import ChatRequest, Message, Notice, Text
 from naru.models.backend import for_model
 from naru.models.known.knowledge import Findings, Knowledge
 from naru.models.known.profile import Profile
 from naru.models.limits.queued import QueuedBackend
+from naru.models.local.engine import LocalEngine
 from naru.models.open import open_backend
 from naru.models.router import Router
 from naru.models.wires.gemini import GeminiBackend
@@ -65,6 +68,39 @@ async def test_several_endpoints_make_a_router_with_the_chat_aliases(tmp_path: P
     assert backend.choose("big-9")[0].name == "cloud"
     assert backend.choose("anything")[0].name == "default"
     await backend.close()
+
+
+async def test_the_settings_fallbacks_are_asked_when_a_model_is_away(tmp_path: Path) -> None:
+    said = b'data: {"choices":[{"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    async with serve([Reply([said])]) as endpoint:
+        settings = Settings(
+            model={
+                "base_url": "http://127.0.0.1:9/v1",
+                "model": "away",
+                "fallbacks": ["other/there"],
+                "endpoints": [{"name": "other", "base_url": endpoint.base_url}],
+            },
+            hub={"data_dir": tmp_path},
+        )
+        backend = await open_backend(settings)
+        events = [event async for event in backend.stream(ChatRequest("", [Message("user", "hi")]))]
+        await backend.close()
+    assert "".join(one.text for one in events if isinstance(one, Text)) == "hello"
+    assert any(isinstance(one, Notice) and "other/there answered in place of away" in one.text for one in events)
+
+
+async def test_an_endpoint_that_cannot_be_used_is_told_before_an_engine_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: LocalEngine) -> None:
+        raise AssertionError("the engine was started")
+
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF" + bytes(2000))
+    monkeypatch.setattr(LocalEngine, "start", never)
+    model = {"model": str(path), "endpoints": [{"name": "cloud", "base_url": "cloud.example:1"}]}
+    with pytest.raises(ConfigError, match="not an http"):
+        await open_backend(Settings(model=model, hub={"data_dir": tmp_path}))
 
 
 async def test_a_base_url_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from naru.config import AgentSettings, EndpointSettings, LimitSettings, ModelSettings, Settings
 from naru.models.backend import Backend
+from naru.models.fallback import FallingBack
 from naru.models.known.families import profile_for
 from naru.models.known.knowledge import Findings, Knowledge
 from naru.models.limits.queue import RequestQueue
@@ -51,16 +52,17 @@ async def open_backend(
         ModelError: the local engine could not load the model.
     """
     findings = Findings(findings_path(settings))
+    # What cannot be used is told before an engine is started, which nobody would stop then.
+    routes = []
+    for given in settings.model.endpoints:
+        wire = open_wire(given, settings, findings)
+        routes.append(Route(given.name, _queued(wire, given.name, given.limits, figures), tuple(given.models)))
     backend = await _open_main(settings, findings, progress, figures)
-    if not settings.model.endpoints:
-        return backend
-    routes = [Route(_MAIN, backend)]
-    for endpoint in settings.model.endpoints:
-        wire = open_wire(endpoint, settings, findings)
-        routes.append(
-            Route(endpoint.name, _queued(wire, endpoint.name, endpoint.limits, figures), tuple(endpoint.models))
-        )
-    return Router(routes, settings.chat.aliases)
+    if routes:
+        backend = Router([Route(_MAIN, backend), *routes], settings.chat.aliases)
+    if settings.model.fallbacks:
+        backend = FallingBack(backend, settings.model.fallbacks, model=settings.model.model)
+    return backend
 
 
 def findings_path(settings: Settings) -> Path:
