@@ -64,7 +64,8 @@ class LocalEngine:
         self._process: asyncio.subprocess.Process | None = None
         self._log: deque[str] = deque(maxlen=_LOG_LINES_KEPT)
         self._log_reader: asyncio.Task[None] | None = None
-        self._restarting = asyncio.Lock()
+        self._restart: asyncio.Task[None] | None = None
+        """The start after a death, which belongs to none of those who wait for it."""
         self._deaths: list[float] = []
         self._port = 0
 
@@ -114,13 +115,13 @@ class LocalEngine:
             with bound(self._options.start_timeout_seconds):
                 self.base_url = await self._announce(self._process) + "/v1"
         except TimeoutError:
-            await self.stop()
+            await self._end_child()
             raise ModelError(
                 f"The local engine did not load {self.model_path.name} within "
                 f"{self._options.start_timeout_seconds:g} s.{self._log_tail()}"
             ) from None
         except BaseException:
-            await self.stop()
+            await self._end_child()
             raise
 
     async def has_died(self) -> bool:
@@ -136,38 +137,55 @@ class LocalEngine:
         Raises:
             ModelError: it died too often, or cannot be started.
         """
-        if self.is_running:
-            return
-        async with self._restarting:
+        restart = self._restart
+        if restart is None or restart.done():
             if self.is_running or not self.base_url:
                 return
-            now = time.monotonic()
-            self._deaths = [at for at in self._deaths if now - at < _DEATHS_WITHIN_SECONDS] + [now]
-            if len(self._deaths) > _DEATHS_AT_MOST:
-                raise ModelError(
-                    f"The local engine died {len(self._deaths)} times within {_DEATHS_WITHIN_SECONDS:.0f} s."
-                    f"{self._log_tail()}",
-                    remedy="Take a smaller model or context size (NARU_MODEL__CONTEXT_TOKENS).",
-                )
-            logger.warning("the local engine has died and is started again.%s", self._log_tail())
-            address, reader = self.base_url, self._log_reader
-            self._process = None
-            if reader is not None:
-                reader.cancel()
-            self._port = int(address.rpartition(":")[2].partition("/")[0])
-            await self.start()
+            restart = self._restart = asyncio.get_running_loop().create_task(self._start_again(), name="engine start")
+            restart.add_done_callback(_seen)
+        try:
+            await asyncio.shield(restart)
+        except asyncio.CancelledError as error:
+            if not restart.cancelled():
+                raise
+            raise ModelError("The local engine is being stopped.") from error
+
+    async def _start_again(self) -> None:
+        now = time.monotonic()
+        self._deaths = [at for at in self._deaths if now - at < _DEATHS_WITHIN_SECONDS]
+        if len(self._deaths) >= _DEATHS_AT_MOST:  # Who asks now does not make it one more.
+            raise ModelError(
+                f"The local engine died {len(self._deaths) + 1} times within {_DEATHS_WITHIN_SECONDS:.0f} s."
+                f"{self._log_tail()}",
+                remedy="Take a smaller model or context size (NARU_MODEL__CONTEXT_TOKENS).",
+            )
+        self._deaths.append(now)
+        logger.warning("the local engine has died and is started again.%s", self._log_tail())
+        if self._log_reader is not None:
+            self._log_reader.cancel()
+        self._process = None
+        self._port = int(self.base_url.rpartition(":")[2].partition("/")[0])
+        await self.start()
 
     async def stop(self) -> None:
         """End the child: close its stdin, then kill it."""
+        self.base_url = ""
+        restart, self._restart = self._restart, None
+        if restart is not None:
+            restart.cancel()
+            await asyncio.wait([restart])
+        await self._end_child()
+
+    async def _end_child(self) -> None:
         process, self._process = self._process, None
         reader, self._log_reader = self._log_reader, None
-        self.base_url = ""
-        if process is not None:
-            await _end(process)
-        if reader is not None:
-            reader.cancel()
-            with suppress(asyncio.CancelledError):
-                await reader
+        try:
+            if process is not None:
+                await _end(process)
+        finally:
+            if reader is not None:
+                reader.cancel()
+                await asyncio.wait([reader])
 
     async def __aenter__(self) -> LocalEngine:
         await self.start()
@@ -230,12 +248,19 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        with bound(_STOP_SECONDS):
+        with suppress(TimeoutError), bound(_STOP_SECONDS):
             await process.wait()
-    except TimeoutError:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    finally:  # also where nobody waits for it any more
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def _seen(restart: asyncio.Task[None]) -> None:
+    """Take a failure that all who waited for it may have left alone."""
+    if not restart.cancelled():
+        restart.exception()
 
 
 def _exit_text(code: int) -> str:
