@@ -147,6 +147,52 @@ async def test_a_provider_that_fails_is_told_the_function_is_not_run_and_the_nex
     await toolset.close()
 
 
+@pytest.mark.parametrize("ending", [SystemExit(3), asyncio.CancelledError()], ids=["exit", "cancelled"])
+@pytest.mark.parametrize("scope", ["application", "call"])
+async def test_a_provider_that_ends_in_any_way_is_told_and_leaves_nobody_waiting(scope, ending):
+    tries: list[int] = []
+
+    async def strange() -> str:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ending
+        return "up"
+
+    def tool(pool: Annotated[str, Depends(strange, scope=scope)]) -> str:
+        return pool
+
+    toolset = FunctionToolset([tool])
+    async with asyncio.timeout(30):
+        try:
+            said = (await toolset.call("tool", {}, CALL)).text
+        except DependencyError as error:
+            said = str(error)
+        assert type(ending).__name__ in said
+        assert (await toolset.call("tool", {}, CALL)).text == "up"
+        await toolset.close()
+
+
+async def test_what_is_opened_for_a_call_that_has_gone_is_closed_again():
+    begun, held, closed = threading.Event(), threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        held.wait(60)
+        yield "pool"
+        closed.set()
+
+    def tool(pool: Annotated[str, Depends(slow)]) -> str:
+        return pool
+
+    call = asyncio.create_task(FunctionToolset([tool]).call("tool", {}, CALL))
+    assert await asyncio.to_thread(begun.wait, 60)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    held.set()
+    assert await asyncio.to_thread(closed.wait, 10)
+
+
 async def test_a_circle_of_providers_is_an_error_and_no_hang():
     def one(two: Annotated[str, Depends(lambda: "never")]) -> str:
         return two

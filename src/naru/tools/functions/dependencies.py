@@ -244,7 +244,12 @@ def _kind(function: Any) -> Literal["function", "coroutine", "generator", "async
 @asynccontextmanager
 async def _in_threads(manager: AbstractContextManager[Any]) -> AsyncIterator[Any]:
     """Enter and leave a sync context manager in worker threads."""
-    value = await WORKERS.run(manager.__enter__)
+    entering = WORKERS.begin(manager.__enter__)
+    try:
+        value = await asyncio.shield(entering)
+    except asyncio.CancelledError:  # nobody wants it any more, and it may be opened all the same
+        entering.add_done_callback(functools.partial(_leave, manager))
+        raise
     try:
         yield value
     except Exception as error:
@@ -256,6 +261,11 @@ async def _in_threads(manager: AbstractContextManager[Any]) -> AsyncIterator[Any
         raise
     else:
         await WORKERS.run(functools.partial(manager.__exit__, None, None, None))
+
+
+def _leave(manager: AbstractContextManager[Any], entered: asyncio.Future[Any]) -> None:
+    if not entered.cancelled() and entered.exception() is None:
+        WORKERS.begin(functools.partial(manager.__exit__, None, None, None))
 
 
 class _ApplicationScope:
@@ -288,9 +298,14 @@ class _ApplicationScope:
             self._requests.put_nowait(None)
             await owner
 
+    def _is_ending(self) -> bool:
+        """Tell whether it is the owner itself that is cancelled, as when the loop ends."""
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+
     def _start(self) -> None:
         loop = asyncio.get_running_loop()
-        if self._owner is None or self._owner.get_loop() is not loop:
+        if self._owner is None or self._owner.done() or self._owner.get_loop() is not loop:
             self._values, self._requests, self._stack = {}, asyncio.Queue(), AsyncExitStack()
             self._owner = loop.create_task(self._own(self._requests, self._stack), name="naru tools' dependencies")
 
@@ -312,12 +327,15 @@ class _ApplicationScope:
             return
         try:
             value = await open_it(stack)
-        except Exception as error:  # noqa: BLE001  # foreign code; carried over to those who wait
+        except BaseException as error:  # foreign code: whatever it raises ends what it supplies, and not the owner
             if self._values.get(provider) is future:
                 del self._values[provider]  # the next call tries again
+            is_own = isinstance(error, Exception)
             if not future.done():
-                future.set_exception(error)
+                future.set_exception(error if is_own else RuntimeError(f"it ended with {error!r}"))
                 future.exception()  # seen: those who waited may have gone
+            if not is_own and self._is_ending():
+                raise
         else:
             if not future.done():
                 future.set_result(value)

@@ -37,6 +37,10 @@ class WorkerThreads:
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function in a worker, with the caller's context variables; a cancelled wait abandons the worker."""
+        return await self.begin(function)
+
+    def begin(self, function: Callable[[], T]) -> asyncio.Future[T]:
+        """Have a function run in a worker; return what ends with it."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         job = _Job(function, contextvars.copy_context(), loop, future)
@@ -49,7 +53,7 @@ class WorkerThreads:
         if start:
             self._start()
         self._jobs.put(job)
-        return await future
+        return future
 
     def _start(self) -> None:
         try:
