@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from naru.errors import ConnectionFailedError, InvalidArgumentsError, UnknownToolError
@@ -37,6 +39,35 @@ async def test_a_server_that_cannot_list_is_set_aside_and_the_rest_go_on():
     combined = CombinedToolset({"bad": Broken([]), "good": FunctionToolset([query])})
     assert [tool.name for tool in await combined.tools()] == ["good__query"]
     assert [(aside.server, aside.reason) for aside in combined.set_aside] == [("bad", "server down")]
+
+
+async def test_a_server_whose_listing_was_cancelled_is_set_aside_and_one_that_is_removed_meanwhile_costs_nothing():
+    toolsets: dict[str, FunctionToolset] = {"good": FunctionToolset([query]), "gone": FunctionToolset([only_here])}
+
+    class Removing(FunctionToolset):
+        async def tools(self):
+            toolsets.pop("gone", None)
+            raise asyncio.CancelledError
+
+    toolsets["odd"] = Removing([])
+    combined = CombinedToolset(toolsets)
+    assert "good__query" in [tool.name for tool in await combined.tools()]
+    assert [(aside.server, aside.reason) for aside in combined.set_aside] == [("odd", "CancelledError")]
+    assert [tool.name for tool in await combined.tools()] == ["good__query"]
+
+
+async def test_one_that_fails_to_close_keeps_no_other_open():
+    closed: list[str] = []
+
+    class Closing(FunctionToolset):
+        async def close(self):
+            closed.append("closed")
+            raise OSError("disk full")
+
+    combined = CombinedToolset({"a": Closing([]), "b": Closing([])})
+    with pytest.raises(OSError, match="disk full"):
+        await combined.close()
+    assert closed == ["closed", "closed"]
 
 
 async def test_an_unknown_tool_is_told_with_the_nearest_names():

@@ -177,6 +177,37 @@ async def price(gate: str, box: Annotated[Box, Depends(box, scope="application")
         assert await said(toolset, gate=str(gate)) == "new False"
 
 
+async def test_what_an_old_text_cannot_close_costs_neither_its_last_call_nor_the_new_tools(company: Path) -> None:
+    source = """
+import asyncio
+from typing import Annotated
+from naru.tools import Depends
+
+async def box():
+    yield 1
+    raise OSError("disk full")
+
+async def price(gate: str, box: Annotated[int, Depends(box, scope="application")]) -> str:
+    from pathlib import Path
+    while not Path(gate).exists():
+        await asyncio.sleep(0.01)
+    return "old"
+"""
+    gate = company.with_name("gate")
+    company.write_text(source, encoding="utf-8")
+    async with reloading(str(company)) as (toolset, heard):
+        call = asyncio.create_task(said(toolset, gate=str(gate)))
+        await asyncio.sleep(0)
+        company.write_text(PRICE, encoding="utf-8")
+        await until(lambda: len(heard) == 2)
+        gate.touch()
+        assert await call == "old"
+        assert (
+            heard[2] == "What the tools before had opened could not be closed: company.py, line 8: OSError: disk full."
+        )
+        assert await said(toolset) == "1200"
+
+
 async def test_a_function_that_cannot_be_offered_is_named(company: Path) -> None:
     company.write_text(PRICE + "def odd(thing: type(print)) -> str:\n    return 'x'\n", encoding="utf-8")
     async with reloading(str(company)) as (toolset, heard):

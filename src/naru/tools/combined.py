@@ -64,13 +64,18 @@ class CombinedToolset:
         own: dict[str, ToolDefinition] = {}
         aside: list[SetAside] = []
         for server, listing in zip(servers, listings, strict=True):
-            if isinstance(listing, Exception):
-                told = str(listing) if isinstance(listing, NaruError) else f"{type(listing).__name__}: {listing}"
+            # A cancellation that is listed is not ours: something that the server's own code waited for.
+            if isinstance(listing, Exception | asyncio.CancelledError):
+                told = (
+                    str(listing)
+                    if isinstance(listing, NaruError)
+                    else f"{type(listing).__name__}: {listing}".rstrip(": ")
+                )
                 aside.append(SetAside(server, "", told))
                 continue
             if isinstance(listing, BaseException):
                 raise listing
-            aside += [SetAside(server, tool, reason) for tool, reason in set_aside_of(self.toolsets[server]).items()]
+            aside += [SetAside(server, tool, reason) for tool, reason in set_aside_of(servers[server]).items()]
             for definition in listing:
                 try:
                     name = self._names.add(server, definition.name)
@@ -137,11 +142,11 @@ class CombinedToolset:
 
     async def close(self) -> None:
         """Close all, in reverse; one that fails does not keep the others open."""
-        failures: list[NaruError] = []
+        failures: list[Exception] = []
         for toolset in reversed(list(self.toolsets.values())):
             try:
                 await toolset.close()
-            except NaruError as error:
+            except Exception as error:  # noqa: BLE001  # foreign code; told when all are closed
                 failures.append(error)
         if failures:
             raise failures[0]

@@ -29,15 +29,20 @@ Tell = Callable[[str], None]
 class _Loaded:
     """The functions of one reading, closed after the last call that began with them."""
 
-    def __init__(self, toolset: FunctionToolset) -> None:
+    def __init__(self, toolset: FunctionToolset, tell: Tell) -> None:
         self.toolset = toolset
         self.calls = 0
         self.is_old = False
+        self._tell = tell
 
     async def close(self) -> None:
         self.is_old = True
-        if not self.calls:
+        if self.calls:
+            return
+        try:
             await self.toolset.close()
+        except Exception as error:  # noqa: BLE001  # foreign code; the calls and the tools that there are now go on
+            self._tell(f"What the tools before had opened could not be closed: {_what(error)}.")
 
 
 class ReloadingToolset:
@@ -55,7 +60,7 @@ class ReloadingToolset:
         self._target = target
         self._tell = tell
         self._interval = interval
-        self._loaded = _Loaded(FunctionToolset([]))
+        self._loaded = _Loaded(FunctionToolset([]), tell)
         self._names: set[str] = set()
         """Modules that are ours: the target, and what it brought along from its folder."""
         self._files: set[Path] = set()
@@ -112,10 +117,10 @@ class ReloadingToolset:
             kept = "The tools that there were stay" if self._names else "It has no tools yet"
             self._tell(f"{_what(error)}. {kept}; it is read again when it is saved.")
             return
-        before, self._loaded = self._loaded, _Loaded(toolset)
-        await before.close()
+        before, self._loaded = self._loaded, _Loaded(toolset, self._tell)
         await toolset.tools()
         self._tell("")
+        await before.close()
         for name, reason in toolset.set_aside.items():
             self._tell(f"{name} is set aside: {reason}")
 
