@@ -41,6 +41,12 @@ async def test_why_no_connection_came_about_is_told() -> None:
     assert isinstance(caught.value.__cause__, socket.gaierror)
 
 
+@pytest.mark.parametrize("host", ["a..b", "a" * 70 + ".example"])
+async def test_a_host_that_no_name_service_takes_is_told(host: str) -> None:
+    with pytest.raises(DialError, match="is no name of a host"):
+        await open_to(host, 80)
+
+
 async def test_an_address_that_speaks_no_tls_says_so() -> None:
     async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, Message
+from naru.models.known.count import count
 from naru.models.transport.endpoint import Endpoint
-from naru.models.transport.failures import http_failure, retry_after_seconds
+from naru.models.transport.failures import GRAMMAR_REFUSED, failure, http_failure, retry_after_seconds
 from naru.models.transport.sse import SseReader
 from naru.models.wires.openai_http import OpenAIBackend
 
@@ -119,16 +122,33 @@ def test_a_refusal_that_may_pass_says_that_it_may(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "text"),
+    ("headers", "text", "seconds"),
     [
-        ({"Retry-After": "Mon, 01 Jan 99999 00:00:00 GMT"}, ""),
-        ({}, "Please try again in 1.2.3 s"),
-        ({}, "retry after 10.0.0.1 s"),
+        ({}, "Try again in 1.2.3s", None),
+        ({}, f"Try again in {'9' * 400}s", None),
+        ({}, "Try again in 1.5.s", 1.5),
+        ({"Retry-After": "Wed, 21 Oct 99999 07:28:00 GMT"}, "", None),
+        ({"Retry-After": "Fri, 01 Jan 9999 00:00:00 GMT"}, "", None),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:30 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, "", 30.0),
     ],
-    ids=["year", "version", "address"],
 )
-def test_a_wait_that_cannot_be_meant_is_none(headers: dict[str, str], text: str) -> None:
-    assert retry_after_seconds(headers, None, text) is None
+def test_a_time_that_is_none_is_passed_over_and_a_date_is_read_by_the_endpoints_clock(
+    headers: dict[str, str], text: str, seconds: float | None
+) -> None:
+    assert retry_after_seconds(headers, None, text) == seconds
+
+
+@pytest.mark.parametrize("said", ["input token count ", "pars", "try again in 1"])
+def test_a_long_error_is_read_in_no_time_and_told_short(said: str) -> None:
+    body = json.dumps({"error": {"message": said * 200_000}}).encode()
+    assert len(http_failure("It", 500, {}, body).message) < 500
+    assert len(failure("overloaded", f"It failed: {said * 200_000}").message) < 2500
+    assert GRAMMAR_REFUSED.search(said * 2_000) is None
+
+
+def test_a_count_stays_within_what_can_be_added_up() -> None:
+    assert count(10**400) == count(1e300) == 10**15
+    assert count("9" * 9) == 999_999_999
 
 
 def test_an_event_that_never_ends_is_given_up() -> None:

@@ -103,9 +103,18 @@ async def test_an_endpoint_that_cannot_be_used_is_told_before_an_engine_starts(
         await open_backend(Settings(model=model, hub={"data_dir": tmp_path}))
 
 
-async def test_a_base_url_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="not an http"):
-        await open_backend(Settings(model={"base_url": "localhost:8000"}, hub={"data_dir": tmp_path}))
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("localhost:8000", "not an http"),
+        ("http://host:99999/v1", "not an http"),
+        ("http://[::1/v1", "not an http"),
+        ("http://\u00ad.example/v1", "cannot be sent"),
+    ],
+)
+async def test_a_base_url_that_is_none_is_refused(url: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=said):
+        await open_backend(Settings(model={"base_url": url}, hub={"data_dir": tmp_path}))
 
 
 async def test_a_file_that_is_no_model_is_refused_before_an_engine_starts(tmp_path: Path) -> None:

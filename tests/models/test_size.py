@@ -42,6 +42,11 @@ def test_a_name_tells_the_size_where_nothing_else_does(model: str, is_small: boo
     assert profile_for(model).small is is_small
 
 
+@pytest.mark.parametrize("model", [f"m:{'9' * 400}b", "\u0663" * 50_000])
+def test_a_name_that_no_model_has_tells_no_size(model: str) -> None:
+    assert size.of_name(model) == size.of_ollama({"details": {"parameter_size": model[2:]}}) == 0
+
+
 def test_endpoints_tell_the_size() -> None:
     listed = {"data": [{"id": "mine", "meta": {"n_params": 494_032_768}}, {"id": "other"}]}
     assert size.of_listed(listed, "mine") == 494_032_768

@@ -54,6 +54,8 @@ async def dial(
             is_last = True
         except OSError as error:
             raise DialError(f"cannot be reached: {reason_of(error)}") from error
+        except UnicodeError as error:  # of the name service, for a name with an empty part or one that is too long
+            raise DialError(f"cannot be reached: {address.host[:100]!r} is no name of a host") from error
 
 
 async def _open(

@@ -24,7 +24,7 @@ _SENT_BY_US = frozenset(
     {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"}
 )
 _REFUSED_WORDS = {
-    "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]*)strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
+    "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]{0,80})strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
     "detail": re.compile(r"""image_url['"`]?[^a-z]{1,5}detail\b|['"`]detail['"`]""", re.IGNORECASE),
 }
 """How an endpoint names what stands inside a tool or a message."""

@@ -9,8 +9,8 @@ from naru.models.known.count import count
 
 SMALL_BELOW = 3_000_000_000
 """A model of fewer parameters is helped as a small one (decision 0160)."""
-_NAMED = re.compile(r"(?<![a-z0-9.])(\d+(?:\.\d+)?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
-_SHOWN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([BMK])\s*", re.IGNORECASE)
+_NAMED = re.compile(r"(?<![a-z0-9.])([0-9]{1,9}(?:\.[0-9]{1,9})?)\s?([bm])(?![a-z0-9])", re.IGNORECASE)
+_SHOWN = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([BMK])\s*", re.IGNORECASE)
 _TIMES = {"k": 1e3, "m": 1e6, "b": 1e9}
 _SMALLEST = 30_000_000
 """Fewer are no model's parameters but its context: `claude-sonnet[1m]`."""

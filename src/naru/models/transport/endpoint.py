@@ -30,8 +30,12 @@ class Endpoint:
         Raises:
             ConfigError: it is not an http(s) URL.
         """
-        parts = urlsplit(base_url.strip())
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
+        try:
+            parts = urlsplit(base_url.strip())
+            is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # A port or a bracket that is none.
+            is_one = False
+        if not is_one:
             raise ConfigError(
                 f"The base URL {base_url!r} is not an http or https address.",
                 remedy="Give one such as http://127.0.0.1:11434/v1.",
@@ -50,4 +54,5 @@ class Endpoint:
         """The address for messages, without credentials."""
         parts = urlsplit(self.base_url)
         port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+        return f"{parts.scheme}://{host}{port}{parts.path}"

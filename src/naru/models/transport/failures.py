@@ -17,6 +17,9 @@ from naru.stores.secrets.redact import REDACTOR
 
 RETRYABLE_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _SHOWN_CHARACTERS = 400
+_READ_CHARACTERS = 4_000
+"""Of an error's text, however long it is: what kind it is of stands at its beginning."""
+_LONGEST_SECONDS = 1e7
 _NOTHING = " and said nothing."
 
 TOOLS_UNSUPPORTED = re.compile(
@@ -28,7 +31,7 @@ TOOLS_UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 GRAMMAR_REFUSED = re.compile(
-    r"(?:pars|compil|initiali[sz]|convert|build|sampl)\w*[^.\n]{0,60}grammar"
+    r"(?:pars|compil|initiali[sz]|convert|build|sampl)\w{0,10}[^.\n]{0,60}grammar"
     r"|grammar[^.\n]{0,60}(?:fail|error|invalid|(?:un|not )support|could not|cannot)|invalid grammar"
     r"|json schema conversion failed|unrecognized schema",
     re.IGNORECASE,
@@ -43,7 +46,7 @@ _SYSTEM_UNSUPPORTED = re.compile(
 _ABOUT_ROLES = re.compile(r"\b(?:system|developer|roles?)\b", re.IGNORECASE)
 _ALTERNATION_REQUIRED = re.compile(r"\broles? must (?:alternate|take turns)|must alternate between", re.IGNORECASE)
 _CONTEXT_EXCEEDED = re.compile(
-    r"context[ _-]?(?:length|size|window)|maximum context|exceed_context_size|input token count .* exceeds"
+    r"context[ _-]?(?:length|size|window)|maximum context|exceed_context_size|input token count [^\n]{0,80} exceeds"
     r"|prompt is too long|too many tokens",
     re.IGNORECASE,
 )
@@ -102,7 +105,7 @@ def failure(
     """
     retryable = code in _RETRYABLE_CODES
     error = ModelError(
-        REDACTOR.clean(message),
+        REDACTOR.clean(message[:_READ_CHARACTERS])[: _READ_CHARACTERS // 2],  # A key may be cut at the first end.
         remedy=remedy or _REMEDIES.get(code, ""),
         status=status,
         retryable=retryable,
@@ -119,7 +122,8 @@ def failure(
 def http_failure(where: str, status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """Make the error for an answer that is not a success, whatever shape its body has."""
     detail = decode(body)
-    text = REDACTOR.clean(error_text(detail) or _plain(body))  # before it is cut, which might cut a key
+    # Before it is cut to what is shown, which might cut a key.
+    text = REDACTOR.clean((error_text(detail) or _plain(body))[:_READ_CHARACTERS])
     code = classify(status, text)
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
@@ -135,6 +139,7 @@ def may_mean_roles(error: ModelError) -> bool:
 
 def classify(status: int | None, text: str) -> str:
     """Name the kind of failure from the status and what the endpoint said."""
+    text = text[:_READ_CHARACTERS]
     for code, pattern, statuses in _BY_TEXT:
         if (status is None or status in statuses) and pattern.search(text):
             return code
@@ -150,16 +155,19 @@ def retry_after_seconds(headers: Mapping[str, str], detail: Any, text: str) -> f
         return milliseconds / 1000
     if after := lowered.get("retry-after"):
         seconds = _number(after)
-        if seconds is None:
-            seconds = _seconds_until(after)
+        if seconds is None and (moment := _moment(after)) is not None:
+            # By the endpoint's own clock, where it tells it: ours may go wrong.
+            since = _moment(lowered.get("date", "")) or time.time()
+            seconds = _number(str(max(0.0, moment - since)))
         if seconds is not None:
             return seconds
     for item in _details(detail):
         delay = item.get("retryDelay")
         if isinstance(delay, str) and (seconds := _number(delay.removesuffix("s"))) is not None:
             return seconds
-    if (match := _RETRY_IN.search(text)) and (number := _number(match[1].rstrip("."))) is not None:
-        return number * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]
+    match = _RETRY_IN.search(text[:_READ_CHARACTERS])
+    if match and (said := _number(match[1].rstrip("."))) is not None:
+        return _number(str(said * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]))
     return None
 
 
@@ -237,18 +245,17 @@ def _objects(items: Any) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _seconds_until(date: str) -> float | None:
-    """Return how long it is until a date of HTTP; None for what is none."""
-    try:
-        moment = email.utils.parsedate_tz(date)
-        return max(0.0, email.utils.mktime_tz(moment) - time.time()) if moment else None
-    except (ValueError, OverflowError):  # a year beyond all others
-        return None
-
-
 def _number(text: str | None) -> float | None:
     try:
         value = float(text or "")
     except ValueError:
         return None
-    return value if 0 <= value < 1e7 else None
+    return value if 0 <= value < _LONGEST_SECONDS else None
+
+
+def _moment(date: str) -> float | None:
+    try:
+        parts = email.utils.parsedate_tz(date)
+        return float(email.utils.mktime_tz(parts)) if parts else None
+    except (ValueError, OverflowError):  # A year or a zone that no clock has.
+        return None

@@ -48,18 +48,20 @@ class HttpPool:
         self._headers = {name: value for name, value in self._headers.items() if name.lower() not in given}
         self._headers |= endpoint.headers
         self._heads: dict[str, bytes] = {}
-        url = URL(endpoint.base_url)
         limits = Limits(
             connect_seconds=_CONNECT_SECONDS,
             silence_seconds=timeout_seconds,
             linger_seconds=_REST_SECONDS,
             idle_seconds=_IDLE_SECONDS if endpoint.keep_alive else 0.0,
         )
-        self._pool = Pool(address_of(url), limits=limits, fault=self._told)
         try:
+            self._pool = Pool(address_of(URL(endpoint.base_url)), limits=limits, fault=self._told)
             self.head("")
         except ValueError as error:
-            raise ConfigError(f"A header for {endpoint.shown} cannot be sent: {error}.") from error
+            raise ConfigError(
+                f"A request to {endpoint.shown} cannot be sent: {error}.",
+                remedy="Correct its base URL, its key or its headers.",
+            ) from error
 
     async def post(self, path: str, body: bytes) -> Reply:
         """Post JSON; again when a kept connection proves to be closed. A model call has no effect to be repeated.
@@ -84,7 +86,7 @@ class HttpPool:
         """
         answer = await self._ask(self._head("GET", path, {}) + b"\r\n")
         try:
-            body = await answer.read_some(WHOLE_BODY_BYTES)
+            body = await answer.read_some(WHOLE_BODY_BYTES if answer.status < 300 else ERROR_BODY_BYTES)
             answer.release()
         finally:
             answer.close()
