@@ -16,6 +16,7 @@ from naru.messages import ChatEvent, ChatRequest, Finish, JsonObject, Message, T
 from naru.models.limits.queue import Caller, Place, RequestQueue, current_caller
 from naru.models.limits.queued import QueuedBackend, estimate_tokens
 from naru.models.limits.rate import RateLimits, Rest
+from naru.models.limits.shared_rate import SharedRate
 from naru.models.scripted import ScriptedBackend
 from naru.models.transport.failures import classify, failure, http_failure
 
@@ -468,3 +469,56 @@ async def test_who_never_was_refused_is_told_that_the_key_is_and_not_made_to_wai
     queue.block(60)
     with pytest.raises(ModelError, match=r"wait about 60 s, .*: the endpoint wants m left alone"):
         await asyncio.wait_for(_collect(QueuedBackend(ScriptedBackend(["done"]), queue)), 30)
+
+
+class Shared(SharedRate):
+    """Limits in a Redis that goes away after it has let a request through."""
+
+    async def _ask(self, spent: str, tokens: int, model: str) -> float:
+        return 0.0
+
+
+async def test_an_answer_is_whole_though_redis_goes_away_behind_it() -> None:
+    limits = RateLimits(tokens_per_minute=1000)
+    events = [Text("hello"), Usage(3, 4), Finish("stop")]
+    refused = failure("rate_limited", "Not now.", wait_seconds=0.001)
+    model = ScriptedBackend([events, refused, events])
+    backend = QueuedBackend(model, RequestQueue(limits), Shared("redis://127.0.0.1:9", "key", limits))
+    for _ in range(2):
+        assert [event async for event in backend.stream(HI)] == events
+    await backend.close()
+
+
+async def test_who_waits_behind_another_for_a_shared_key_waits_no_longer_than_it_may() -> None:
+    class Full(SharedRate):
+        async def _ask(self, spent: str, tokens: int, model: str) -> float:
+            return 5.0
+
+    held = asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        await held.wait()
+
+    rate = Full("redis://127.0.0.1:9", "key", RateLimits(requests_per_minute=1), sleep=sleep)
+    first = asyncio.ensure_future(rate.wait(0, 60))
+    await settle()
+    async with asyncio.timeout(30):
+        with pytest.raises(ModelError, match="longer than it may"):
+            await rate.wait(0, 0.01)
+    first.cancel()
+    await asyncio.wait([first])
+    await rate.close()
+
+
+async def test_an_endpoint_that_counts_nothing_has_used_what_was_guessed() -> None:
+    assert estimate_tokens(HI) == 5
+    queue = RequestQueue(RateLimits(tokens_per_minute=10), clock=FakeClock(), max_wait_seconds=1)
+    backend = QueuedBackend(ScriptedBackend([[Usage(0, 0), Finish("stop")]], repeat_last=True), queue)
+    for _ in range(2):
+        assert [event async for event in backend.stream(HI)][-1] == Finish("stop")
+    with pytest.raises(ModelError, match="longer than the 1 s"):
+        await anext(backend.stream(HI))
+
+
+def test_a_text_with_half_a_character_is_guessed_too() -> None:
+    assert estimate_tokens(replace(HI, messages=[Message("user", "\ud800 x")])) > 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Sequence
@@ -24,6 +25,7 @@ _RETRIES_BLIND = 2
 """The same where "not now" came without a time: after 3 s the caller's own retries, which expect to hear, take over."""
 _LOADING_PAUSE_SECONDS = 5.0
 """The longest pause before a model that is being loaded is asked again: it is there after 10 s or after 60."""
+_log = logging.getLogger(__name__)
 _NOT_NOW = frozenset({"rate_limited", "overloaded", "loading"})
 """Kinds that hold others back as well: who asks the same model, or the whole key where the endpoint says so."""
 
@@ -124,11 +126,11 @@ class _Tries:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         try:
-            if self._used is not None:
-                used = self._used.prompt_tokens + self._used.completion_tokens
+            # An endpoint that counts nothing has used what was guessed.
+            if self._used is not None and (used := self._used.prompt_tokens + self._used.completion_tokens):
                 self._slot.used(used)
-                if self._shared is not None and used:
-                    await self._shared.used(self._spent, self._tokens, used)
+                if self._shared is not None:
+                    await _tell_others(self._shared.used(self._spent, self._tokens, used))
             if error is None:
                 self.done = True
                 self._slot.succeeded()
@@ -167,7 +169,7 @@ class _Tries:
                 seconds = seconds or min(2.0**self._failures, _LOADING_PAUSE_SECONDS)
             self._slot.refused(seconds, model=model, said=error.message)
             if self._shared is not None and error.code == "rate_limited":
-                await self._shared.block(seconds or 1.0, model=model)
+                await _tell_others(self._shared.block(seconds or 1.0, model=model))
             if seconds is None:
                 retries, error.retry_after_seconds = _RETRIES_BLIND, self._queue.rests_for(self._model)
         if self._failures >= retries:
@@ -206,9 +208,22 @@ class _Tries:
             raise
 
 
+async def _tell_others(telling: Awaitable[None]) -> None:
+    """Tell the processes that share the key what came of a request; its answer does not depend on that."""
+    try:
+        await telling
+    except ModelError as error:
+        _log.warning("other processes are not told what a request has used: %s", error)
+
+
 def estimate_tokens(request: ChatRequest) -> int:
     """Guess a request's tokens before it is sent; the endpoint's own count replaces it afterwards."""
-    size = sum(len(message.text.encode()) + 12 for message in request.messages)
+    size = sum(bytes_of(message.text) + 12 for message in request.messages)
     size += sum(len(encode(call.arguments)) for message in request.messages for call in message.tool_calls)
-    size += sum(len(encode(tool.input_schema)) + len(tool.description.encode()) for tool in request.tools)
+    size += sum(len(encode(tool.input_schema)) + bytes_of(tool.description) for tool in request.tools)
     return int(size / BYTES_PER_TOKEN) + 1
+
+
+def bytes_of(text: str) -> int:
+    """Return how long a text is in UTF-8; halves of surrogate pairs count, too."""
+    return len(text.encode("utf-8", "surrogatepass"))

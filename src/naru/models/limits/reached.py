@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from naru.errors import ModelError, NotFoundError
-from naru.messages import ChatEvent, ChatRequest, Text, Usage
+from naru.errors import ModelError, NotFoundError, StoreError
+from naru.messages import ArgumentsDelta, ChatEvent, ChatRequest, Reasoning, Text, Usage
 from naru.models.backend import Backend, Take, batches_of, deliver, for_model
-from naru.models.limits.queued import BYTES_PER_TOKEN, estimate_tokens
+from naru.models.limits.queued import BYTES_PER_TOKEN, bytes_of, estimate_tokens
 from naru.models.wrapped import WrappedBackend
 from naru.persons import Person
 from naru.stores.kept.spending import Spending, seconds_to_tomorrow
+
+_log = logging.getLogger(__name__)
 
 
 class ReachedBackend(WrappedBackend):
@@ -108,8 +111,12 @@ class ReachedBackend(WrappedBackend):
         return request
 
     def _pay(self, tokens: int) -> None:
-        if tokens and self._person.reach.tokens_per_day is not None:
+        if not tokens or self._person.reach.tokens_per_day is None:
+            return
+        try:
             self._spending.add_tokens(self._person.id, tokens)
+        except StoreError as error:  # The answer is given, or its own failure is told.
+            _log.error("%d tokens of %s are not counted: %s", tokens, self._person.id, error)
 
 
 class _Bill:
@@ -125,16 +132,17 @@ class _Bill:
         """Take note of what came."""
         self._began = True
         for event in batch:
-            if isinstance(event, Usage):
-                self._used = event
-            elif isinstance(event, Text):
-                self._bytes += len(event.text.encode())
+            match event:
+                case Usage():
+                    self._used = event
+                case Text(text=said) | Reasoning(text=said) | ArgumentsDelta(json=said):
+                    self._bytes += bytes_of(said)
 
     @property
     def tokens(self) -> int:
         """Tokens so far; nothing for a request that was refused."""
-        if self._used is not None:
-            return self._used.prompt_tokens + self._used.completion_tokens
+        if self._used is not None and (told := self._used.prompt_tokens + self._used.completion_tokens):
+            return told
         return estimate_tokens(self._request) + int(self._bytes / BYTES_PER_TOKEN) if self._began else 0
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
+from naru.deadlines import bound
 from naru.errors import ConfigError, ModelError
 from naru.extras import install_command
 from naru.models.limits.rate import DAY_SECONDS, MARGIN_SECONDS, MINUTE_SECONDS, RateLimits
@@ -122,26 +123,26 @@ class SharedRate:
             ModelError: it would wait longer, it never fits, or Redis cannot be reached.
         """
         spent = secrets.token_hex(8)
-        waited = 0.0
+        began = asyncio.get_running_loop().time()
         turn = self._turns.setdefault(model, asyncio.Lock())
-        async with turn:  # First in this process, first asked: the queue's order holds.
+        try:
+            with bound(longest_seconds):
+                await turn.acquire()  # First in this process, first asked: the queue's order holds.
+        except TimeoutError:
+            raise _too_long(None) from None
+        try:
+            waited = asyncio.get_running_loop().time() - began
             while True:
                 seconds = await self._ask(spent, tokens, model)
                 if seconds == 0:
                     return spent
                 if waited + seconds > longest_seconds:
-                    error = ModelError(
-                        f"The request would wait another {seconds:.0f} s for its key, which other processes use too.",
-                        remedy="Try again later.",
-                        status=429,
-                        retryable=True,
-                        retry_after_seconds=seconds,
-                    )
-                    error.code = "queue_full"
-                    raise error
+                    raise _too_long(seconds)
                 pause = min(seconds, _LONGEST_SLEEP_SECONDS) + random.uniform(0, 0.02)  # noqa: S311 - no secret
                 waited += pause
                 await self._sleep(pause)
+        finally:
+            turn.release()
 
     async def used(self, spent: str, estimate: int, tokens: int) -> None:
         """Put the tokens that were really used in place of the estimate."""
@@ -179,3 +180,16 @@ class SharedRate:
                 remedy="Check model.limits.redis_url, or empty it to count in this process alone.",
                 retryable=True,
             ) from error
+
+
+def _too_long(seconds: float | None) -> ModelError:
+    wait = "longer than it may" if seconds is None else f"another {seconds:.0f} s"
+    error = ModelError(
+        f"The request would wait {wait} for its key, which other processes use too.",
+        remedy="Try again later.",
+        status=429,
+        retryable=True,
+        retry_after_seconds=seconds,
+    )
+    error.code = "queue_full"
+    return error
