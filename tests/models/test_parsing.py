@@ -132,3 +132,38 @@ def test_text_without_a_fence_is_not_held_back_where_json_was_asked_for() -> Non
     assert "".join(event.text for event in reader.text("So it is, and so on.") if isinstance(event, Text)) == (
         "So it is, and so on."
     )
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (r"a\_b and more", r"a\_b and more"),
+        (r"C:\new\path\x", "C:\new\\path\\x"),
+        (r"no \u12zz escape", r"no \u12zz escape"),
+        (r"\ud83d\ude00 \ud83d alone \ud83d\u0041", "\U0001f600 \ufffd alone \ufffdA"),
+        ('He said "hi" and left', 'He said "hi" and left'),
+    ],
+)
+def test_words_that_no_engine_held_to_json_would_write_are_all_said(written: str, said: str, size: int) -> None:
+    reader, text = answer_reader(ASK, BY_SCHEMA), f'{{"answer": "{written}"}}\n'
+    events = [event for at in range(0, len(text), size) for event in reader.text(text[at : at + size])]
+    events += reader.finish("stop")
+    assert "".join(event.text for event in events if isinstance(event, Text)) == said
+
+
+@pytest.mark.parametrize("profile", [GUIDED, BY_SCHEMA], ids=["grammar", "schema"])
+@pytest.mark.parametrize("name", ["pi\nng", r"\q"])
+def test_a_name_that_json_cannot_read_breaks_no_answer(profile: Profile, name: str) -> None:
+    reader = answer_reader(ASK, profile)
+    events = [*reader.text(f'{{"name": "{name}", "arguments": {{"host": "a"}}}}'), *reader.finish("stop")]
+    assert '"host": "a"' in "".join(event.text for event in events if isinstance(event, Text))
+    assert events[-1] == Finish("stop")
+
+
+@pytest.mark.parametrize("profile", [GUIDED, BY_SCHEMA], ids=["grammar", "schema"])
+def test_a_name_with_an_escape_of_markdown_is_the_tools(profile: Profile) -> None:
+    ask = replace(ASK, tools=[ToolDefinition("do_ping", "Ping.", {"properties": {"host": {"type": "string"}}})])
+    reader = answer_reader(ask, profile)
+    events = [*reader.text(r'{"name": "do\_ping", "arguments": {"host": "a"}}'), *reader.finish("stop")]
+    assert [event.arguments for event in events if isinstance(event, CallEnd)] == [{"host": "a"}]

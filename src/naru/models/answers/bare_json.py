@@ -20,7 +20,9 @@ class BareJson:
 
     def __init__(self, parser: TextParser) -> None:
         self._parser = parser
-        self._held = ""
+        self._held: list[str] = []
+        self._begun = ""
+        """With what the held text begins, as far as that tells a fence."""
         self._passes = False
 
     def feed(self, delta: str) -> list[Event]:
@@ -31,8 +33,9 @@ class BareJson:
     def close(self, finish_reason: str = "stop") -> list[Event]:
         """Return what was held back: the document alone if there is nothing else, else every letter of it."""
         events = self._taken(self._parser.close(finish_reason))
-        fenced = _FENCED.fullmatch(self._held)
-        text = fenced[1] if fenced is not None and _is_json(fenced[1]) else self._held
+        held = "".join(self._held)
+        fenced = _FENCED.fullmatch(held)
+        text = fenced[1] if fenced is not None and _is_json(fenced[1]) else held
         return [*events, Text(text)] if text else events
 
     def _taken(self, events: list[Event]) -> list[Event]:
@@ -41,12 +44,13 @@ class BareJson:
             if self._passes or type(event) is not Text:
                 given.append(event)
                 continue
-            self._held += event.text
-            begun = self._held.lstrip()[: len(_MARK)]
-            if not _MARK.startswith(begun):
+            self._held.append(event.text)
+            if len(self._begun) < len(_MARK):
+                self._begun = (self._begun + event.text).lstrip()[: len(_MARK)]
+            if not _MARK.startswith(self._begun):
                 self._passes = True
-                given.append(Text(self._held))
-                self._held = ""
+                given.append(Text("".join(self._held)))
+                self._held.clear()
         return given
 
 

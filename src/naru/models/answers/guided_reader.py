@@ -54,7 +54,7 @@ class GuidedCalls:
                 if not ended:
                     break
                 self._state = "between"
-            elif (head := _HEAD.match(self._held)) is not None and json.loads(head[1]) in self._names:
+            elif (head := _HEAD.match(self._held)) is not None and _name_in(head[1]) in self._names:
                 said += _OPENS + self._held[self._held.index("{") : head.end()]
                 self._held, self._state = self._held[head.end() :], "call"
             elif self._may_be_head(head):
@@ -75,6 +75,14 @@ class GuidedCalls:
         keep = next((size for size in range(len(_FENCE) - 1, 0, -1) if body.endswith(_FENCE[:size])), 0)
         self._held = body[len(body) - keep :]
         return body[: len(body) - keep], False
+
+
+def _name_in(text: str) -> str:
+    """Return the name that a text in quotes is; empty for one that JSON cannot read, which the parser may know."""
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return ""
 
 
 def _is_whole(finish_reason: str) -> bool:

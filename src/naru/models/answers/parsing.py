@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from naru.dialects import StreamParser, Tool
 from naru.dialects.events import Event, Text
@@ -105,15 +105,30 @@ def _overlap(text: str, stop: str) -> int:
     return 0
 
 
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+
+
+def _unescaped(text: str) -> str:
+    """Decode what stands in a JSON string; a backslash before a letter that has no such form stays."""
+    if "\\" not in text:
+        return text
+    plain = _ESCAPED.sub(lambda pair: pair[0] if pair[1] in '"\\/bfnrtu' else f"\\{pair[0]}", text)
+    said: str = json.loads(f'"{plain}"', strict=False)
+    return said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class _Unwrapping:
     """Takes the words out of `{"answer": "…"}` as they arrive; anything else goes to the parser as it is."""
 
     _HEAD = re.compile(r'\s*\{\s*"answer"\s*:\s*"')
     _PLAIN_HEAD = '{"answer":"'
+    _LONGEST_HEAD = 300
     _SAFE = re.compile(
         r'(?:[^"\\]|\\u(?![dD][89abAB])[0-9a-fA-F]{4}|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[0-9a-fA-F]{4}|\\[^u])*'
     )
     """Characters of a JSON string that can be decoded without what follows; surrogates go in pairs."""
+    _HALF = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}(?=[^\\]|\\[^u])")
+    _NO_ESCAPE = re.compile(r"\\u(?=[0-9a-fA-F]{0,3}[^0-9a-fA-F])")
 
     def __init__(self, parser: TextParser) -> None:
         self._parser = parser
@@ -129,20 +144,36 @@ class _Unwrapping:
         if not self._inside:
             head = self._HEAD.match(self._held)
             if head is None:
-                if self._PLAIN_HEAD.startswith("".join(self._held.split())):
+                may_come = len(self._held) < self._LONGEST_HEAD
+                if may_come and self._PLAIN_HEAD.startswith("".join(self._held.split())):
                     return []
                 return self._give_up()
             self._inside = True
             self._held = self._held[head.end() :]
-        safe = self._SAFE.match(self._held)
-        assert safe is not None
-        self._held = self._held[safe.end() :]
-        words = json.loads(f'"{safe[0]}"', strict=False)
+        words = "".join(self._words())
         return [Text(words)] if words else []
 
+    def _words(self) -> Iterator[str]:
+        """Take the words that are certain; what no engine held to JSON would write is taken as it stands."""
+        while self._held:
+            safe = self._SAFE.match(self._held)
+            assert safe is not None
+            yield _unescaped(safe[0])
+            self._held = self._held[safe.end() :]
+            if odd := self._HALF.match(self._held):
+                yield "\ufffd"
+            elif odd := self._NO_ESCAPE.match(self._held):
+                yield odd[0]
+            else:
+                return
+            self._held = self._held[odd.end() :]
+
     def close(self, finish_reason: str = "stop") -> list[Event]:
-        """Return what was held back."""
-        events = [] if self._inside or self._plain else self._give_up()
+        """Return what was held back: also words behind a quotation mark that only seemed to end the answer."""
+        events: list[Event] = [] if self._inside or self._plain else self._give_up()
+        if self._inside and self._held.startswith('"'):
+            rest = self._held.rstrip().removesuffix("}").rstrip().removesuffix('"')
+            events += [Text(rest)] if rest else []
         return events + self._parser.close(finish_reason)
 
     def _give_up(self) -> list[Event]:
