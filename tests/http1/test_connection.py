@@ -333,3 +333,17 @@ async def test_silence_before_the_head_and_in_the_body_is_given_up() -> None:
             await Asking(server.base_url, Limits(silence_seconds=0.05)).post()
         assert len(server.requests) == 1  # Silence is no reason to ask again.
         await asyncio.wait_for(server.gone.wait(), 60)
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [b"0\r\n" + b"x: 1\r\n" * 200_000, b"0\r\nx: " + b"1" * 1_000_000, b"5;" + b"x" * 1_000_000],
+    ids=["trailers", "one trailer", "an extension"],
+)
+async def test_what_stands_round_a_body_has_its_limit_too(endless: bytes) -> None:
+    begun = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n"
+    async with serve_raw([begun, endless, HANG]) as server:
+        answer = await pool_to(server).post()
+        async with asyncio.timeout(30):
+            with pytest.raises(NotHttpError, match="longer than"):
+                await read_all(answer)

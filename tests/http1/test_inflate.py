@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import zlib
 
 import pytest
@@ -40,3 +41,12 @@ def test_what_cannot_be_undone_is_named() -> None:
         Inflater.of("br")
     with pytest.raises(BrokenBodyError, match="no gzip"):
         Inflater("gzip").feed(b"plain text")
+
+
+def test_what_stands_behind_the_end_is_neither_given_nor_kept() -> None:
+    inflater = Inflater("gzip")
+    assert b"".join(inflater.pieces(GZIPPED)) == b"a" * 9
+    before = sys.getsizeof(inflater._inner.unused_data)
+    for _ in range(100):
+        assert list(inflater.pieces(b"x" * 1000)) == []
+    assert sys.getsizeof(inflater._inner.unused_data) == before

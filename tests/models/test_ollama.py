@@ -28,6 +28,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.sse import LineReader, SseReader
 from naru.models.wires.ollama import OllamaBackend
 
 TOOL = ToolDefinition("weather", "Tell the weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
@@ -159,3 +160,41 @@ async def test_what_this_api_has_no_form_for_is_a_400_that_names_it(part: MediaP
     with pytest.raises(UserError, match=r"messages\[0\]\.content\[0\]: .* cannot be passed on") as refused:
         await ask([], ChatRequest("qwen3:8b", [Message("user", (part,))]))
     assert refused.value.param == "messages[0].content[0]"  # type: ignore[attr-defined]
+
+
+async def test_a_last_line_without_its_end_ends_the_answer_and_half_a_line_breaks_it_off() -> None:
+    def unended(last: bytes) -> Reply:
+        return Reply([*lines(said(content="hello")).chunks, last], content_type="application/x-ndjson")
+
+    events, _ = await ask([unended(json.dumps(END).encode())])
+    assert events[-1] == Finish("stop")
+    with pytest.raises(ModelError, match="in the middle"):
+        await ask([unended(json.dumps(END).encode()[:20])])
+
+
+async def test_a_model_that_is_not_there_yet_is_asked_again_for_its_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = {"model_info": {"qwen3.context_length": 4096}}
+    answers = [json_reply({"error": "model not found"}, 404), lines(END), json_reply(shown), lines(END)]
+    monkeypatch.setattr("naru.models.known.knowledge._ASK_AGAIN_SECONDS", 0.0)
+    async with serve(answers) as fake:
+        backend = OllamaBackend(Endpoint.of(fake.base_url))
+        for _ in range(2):
+            assert [event async for event in backend.stream(ASK)][-1] == Finish("stop")
+        await backend.close()
+    assert [body["options"]["num_ctx"] for body in fake.bodies if "options" in body] == [8192, 4096]
+
+
+@pytest.mark.parametrize("line", [b"data: " + b"x" * 100_000 + b"\n", b"x" * 100_000], ids=["lines", "a line"])
+@pytest.mark.parametrize("kind", [SseReader, LineReader])
+def test_an_event_that_never_ends_is_held_within_a_limit(kind: type[SseReader | LineReader], line: bytes) -> None:
+    reader = kind()
+
+    def feed_on() -> None:
+        for _ in range(200):
+            reader.feed(line)
+
+    if kind is LineReader and line.endswith(b"\n"):
+        feed_on()  # Each is one.
+        return
+    with pytest.raises(ModelError, match="an event of more than 16 MB"):
+        feed_on()

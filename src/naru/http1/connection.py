@@ -13,6 +13,7 @@ from naru.http1.faults import CutError, ExchangeError, NotHttpError, SilenceErro
 from naru.http1.reply import Fault, Reply
 
 MAX_HEAD_BYTES = 64 * 1024
+"""Of a head, and of what stands between two pieces of a body or behind it: chunks' extensions, trailers."""
 MAX_WAITING_BYTES = 256 * 1024
 """What is read ahead of a slow reader before the server is held up, and at most of a rest that nobody reads."""
 
@@ -62,7 +63,8 @@ class Connection(asyncio.Protocol):
         self._reply: Reply | None = None
         """The one under way, until the last byte of its body."""
         self._pairs: list[tuple[str, str]] = []
-        self._head_bytes = 0
+        self._bare_bytes = 0
+        """What came since the last piece of the body, but for the rest of what came with it."""
         self._is_interim = self._is_paused = False
         self._heard_at = 0.0
         self._was_away = False
@@ -81,7 +83,7 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return UnansweredError("closed the connection without an answer")
         self._reply = reply = Reply(self, self._owner.fault)
-        self._head_bytes = 0
+        self._bare_bytes = 0
         self._was_away = False
         self._heard_at = self._loop.time()
         if self._watch is None and self._limits.silence_seconds is not None:
@@ -130,14 +132,13 @@ class Connection(asyncio.Protocol):
             self.abort()  # Nobody asked for anything.
             return
         self._heard_at = self._loop.time()
-        if reply.status == 0:
-            self._head_bytes += len(data)
+        self._bare_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(NotHttpError(f"answered with something that is not HTTP ({error})"))
             return
-        if reply.status == 0 and self._head_bytes > MAX_HEAD_BYTES:
+        if self._bare_bytes > MAX_HEAD_BYTES and self._reply is reply:
             self._fail(NotHttpError(f"answered with headers longer than {MAX_HEAD_BYTES} bytes"))
         elif reply.waiting_bytes > MAX_WAITING_BYTES and self._reply is reply:
             self._hold_up(reply)
@@ -174,7 +175,7 @@ class Connection(asyncio.Protocol):
             return
         if reply.status and error is None and _ends_with_connection(reply):
             reply.end()
-        elif self._head_bytes == 0:
+        elif not reply.status and self._bare_bytes == 0:
             reply.end(UnansweredError("closed the connection without an answer"))
         else:
             reply.end(CutError(f"broke off its answer{f': {error}' if error is not None and str(error) else ''}"))
@@ -227,6 +228,7 @@ class Connection(asyncio.Protocol):
     def on_body(self, body: bytes) -> None:
         """Hand on a piece."""
         reply = self._reply
+        self._bare_bytes = 0
         if reply is not None:
             reply.pieces.append(body)
             reply.waiting_bytes += len(body)

@@ -40,6 +40,8 @@ class Inflater:
 
     def feed(self, data: bytes) -> bytes:
         """Return at most INFLATED_BYTES; feed `rest` for more. Raises BrokenBodyError."""
+        if self._inner.eof:  # What stands behind the end means nothing, and would be kept.
+            return b""
         try:
             return self._inner.decompress(data, INFLATED_BYTES)
         except zlib.error as error:

@@ -80,9 +80,13 @@ class LineReader:
             raise _too_long()
         return lines
 
+    def close(self) -> list[bytes]:
+        """Return the last line of a stream that ended without its end."""
+        return self.feed(b"\n") if self._held_bytes else []
+
 
 def _too_long() -> ModelError:
-    return ModelError(f"The endpoint sent a line of more than {_LIMIT_BYTES >> 20} MB in its event stream.")
+    return ModelError(f"The endpoint sent an event of more than {_LIMIT_BYTES >> 20} MB.")
 
 
 def _is_one_event(chunk: bytes) -> bool:

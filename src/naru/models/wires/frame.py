@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import ClassVar, Protocol
 
 from naru.errors import ModelError
@@ -37,6 +37,18 @@ class EventReader(Protocol):
         Raises:
             ModelError: the endpoint tells an error.
         """
+        ...
+
+
+class Splitter(Protocol):
+    """Splits what arrives into events' payloads."""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the payloads that this chunk completes."""
+        ...
+
+    def close(self) -> list[bytes]:
+        """Return what a stream without its proper end still held."""
         ...
 
 
@@ -74,30 +86,30 @@ class WireBackend(InBatches, Knowing):
     def carries(self, part: MediaPart) -> bool:
         """Tell whether this API has a form for a part."""
 
-    def split(self) -> Callable[[bytes], Sequence[bytes]]:
+    def split(self) -> Splitter:
         """Return what splits a stream's bytes into events' payloads."""
-        return SseReader().feed
+        return SseReader()
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once; what arrived together is given together, see `Batching`."""
         answer, reader, learned = await self._ask(request)
         split, read = self.split(), self.events(reader)
         try:
-            while not read.ended and (piece := await answer.read()):
+            while not read.ended:
+                piece = await answer.read()
                 if looks_like_html(answer.content_type, piece):
                     shown = piece[:200].decode("utf-8", "replace")
                     raise failure("not_an_api", f"{self.http.where} answered with a web page: {shown}", status=200)
-                events, fault = self._read(read, split(piece))
+                # What stands at the very end without a line's end may be the last event, or half of one.
+                events, fault = self._read(read, split.feed(piece) if piece else split.close())
+                if not piece and not read.ended and (fault is None or fault.code == "not_an_api"):
+                    fault = failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
                 if fault is not None:
                     events += reader.unsaid()
                 if events:
                     yield events
                 if fault is not None:
                     raise fault
-            if not read.ended:
-                if held := reader.unsaid():
-                    yield held
-                raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
             answer.release()
         finally:
             learned.saw_reasoning(reader.reasoned_in)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import decode, error_text, failure
 from naru.models.transport.json_text import encode
 from naru.models.transport.sse import LineReader
-from naru.models.wires.frame import WireBackend
+from naru.models.wires.frame import Splitter, WireBackend
 
 DEFAULT_CONTEXT = 8192
 """Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
@@ -72,9 +72,9 @@ class OllamaBackend(WireBackend):
         """Take pictures, as data."""
         return isinstance(part, ImagePart) and bool(part.data)
 
-    def split(self) -> Callable[[bytes], Sequence[bytes]]:
+    def split(self) -> Splitter:
         """Split lines."""
-        return LineReader().feed
+        return LineReader()
 
     async def inform(self, model: str) -> None:
         """Ask for the size of a model and of its context."""
@@ -83,8 +83,10 @@ class OllamaBackend(WireBackend):
 
     async def _said_of(self, model: str) -> Said:
         answer = await self.http.post("/api/show", encode({"model": model}))
+        if answer.status >= 400:  # Not loaded yet, not pulled yet: it may say so later.
+            raise await self.http.refusal(answer)
         try:
-            shown = decode(await answer.read_some(WHOLE_BODY_BYTES)) if answer.status < 400 else None
+            shown = decode(await answer.read_some(WHOLE_BODY_BYTES))
             answer.release()
         finally:
             answer.close()
