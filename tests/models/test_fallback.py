@@ -10,6 +10,7 @@ from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Finish, Message, Notice, Text
 from naru.models.backend import Backend, deliver, for_model
 from naru.models.fallback import FallingBack
+from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.limits.queue import RequestQueue
 from naru.models.limits.queued import QueuedBackend
@@ -140,3 +141,22 @@ async def test_the_view_of_a_model_has_its_profile_and_the_chain_behind_it() -> 
     assert (await told(view, ask(""), streamed=True))[-1] == Finish("stop")
     with pytest.raises(NotFoundError):
         for_model(backend, "nobody")
+
+
+async def test_names_that_clients_make_up_are_not_kept_for_ever() -> None:
+    first, second = ScriptedBackend(lambda _: failure("model_not_found", "No.")), ScriptedBackend(lambda _: "hello")
+    backend = FallingBack(Router([Route("one", first), Route("two", second, ("b",))]), ["two/b"])
+    for number in range(600):
+        await told(backend, ask(f"one/made-up-{number}"), streamed=True)
+    assert len(backend.counts) <= 501
+    assert sum(backend.counts.values()) == 600
+
+
+def test_what_is_known_of_models_is_kept_for_those_asked_for_last() -> None:
+    knowledge = Knowledge(default_model="mine")
+    mine = knowledge.of("")
+    for number in range(1_200):
+        knowledge.of(f"made-up-{number}")
+        assert knowledge.of("") is mine
+    assert knowledge.of("made-up-1199") is knowledge.of("made-up-1199")
+    assert len(knowledge._learned) <= 1_000

@@ -41,6 +41,8 @@ _WAIT_SECONDS = 1.0
 _AWAY_SECONDS = 15.0
 """How long one that failed is not asked first again, unless it said itself when to come back."""
 _LONGEST_AWAY_SECONDS = 300.0
+_MOST_COUNTED = 500
+"""Pairs of models that are counted by name: clients may ask for any name."""
 _Faults = dict[str, ModelError]
 """Why those that were asked before did not answer, by name."""
 logger = logging.getLogger(__name__)
@@ -155,7 +157,9 @@ class _Attempt:
         self._shared.away_until.pop(self._name, None)
         if self._name == self._first:
             return batch
-        self._shared.counts[self._first, self._name] += 1
+        is_new = (self._first, self._name) not in self._shared.counts
+        asked = "another" if is_new and len(self._shared.counts) >= _MOST_COUNTED else self._first
+        self._shared.counts[asked, self._name] += 1
         why = "; ".join(f"{name}: {error.message}" for name, error in self._faults.items())
         return [Notice(f"{self._name} answered in place of {self._first}{f' ({why})' if why else ''}."), *batch]
 
@@ -185,7 +189,9 @@ class _Attempt:
         is_away = error.code in _NEXT or error.status == _OUT_OF_MONEY
         if is_away:
             seconds = min(error.retry_after_seconds or _AWAY_SECONDS, _LONGEST_AWAY_SECONDS)
-            self._shared.away_until[self._name] = self._shared.clock() + seconds
+            now = self._shared.clock()  # Clients name models as they like: what is over is not kept.
+            away = {name: until for name, until in self._shared.away_until.items() if until > now}
+            self._shared.away_until = away | {self._name: now + seconds}
             self._faults[self._name] = error
             logger.warning("model %s: %s%s", self._name, error.message, "" if self._is_last else "; asking the next")
         return is_away and not self._is_last

@@ -48,6 +48,8 @@ class Learned:
     """Tool → why the endpoint does not take it; such a tool costs the others nothing."""
     ask_again_at: float = 0.0
     """When the endpoint may be asked (again) what it says of the model, on the monotonic clock."""
+    said_tokens: int = 0
+    """The size of its context, as the endpoint said it."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""

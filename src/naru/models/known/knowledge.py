@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import time
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from naru.stores.files.unusable import unusable
 logger = logging.getLogger(__name__)
 _ASK_SECONDS = 5.0
 _ASK_AGAIN_SECONDS = 60.0
+_MOST_MODELS = 1_000
 _PROBED = "probed"
 _MEASURED = (
     "native_tools",
@@ -134,7 +136,8 @@ class Knowledge:
         self._findings = findings
         self._given = {name: value for name, value in (given or {}).items() if value}
         self._small = small or (lambda model: None)
-        self._learned: dict[str, Learned] = {}
+        self._learned: OrderedDict[str, Learned] = OrderedDict()
+        """The models that were asked for last: clients name them as they like."""
         self._engine_form = ""
 
     def engine_takes(self, form: str) -> None:
@@ -147,9 +150,14 @@ class Knowledge:
     def of(self, model: str) -> Learned:
         """Return what is known of a model; refusals add to it."""
         name = "" if self._fixed is not None else model or self.default_model
-        if name not in self._learned:
-            self._learned[name] = Learned(self._profile(name))
-        return self._learned[name]
+        learned = self._learned.get(name)
+        if learned is None:
+            learned = self._learned[name] = Learned(self._profile(name))
+            if len(self._learned) > _MOST_MODELS:
+                self._learned.popitem(last=False)
+        else:
+            self._learned.move_to_end(name)
+        return learned
 
     def unmeasured(self) -> Knowledge:
         """Return a twin that knows nothing of what was measured, for measuring anew."""
@@ -182,6 +190,7 @@ class Knowledge:
                 learned.ask_again_at = time.monotonic() + _ASK_AGAIN_SECONDS
                 return
             learned.ask_again_at = math.inf
+            learned.said_tokens = said.context_tokens
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
             self.engine_takes(said.schema_form)

@@ -47,8 +47,6 @@ class OllamaBackend(WireBackend):
         super().__init__(root, profile, model=model, timeout_seconds=timeout_seconds)
         self._context_tokens = context_tokens
         """0 takes the model's own `num_ctx`, else `DEFAULT_CONTEXT` or what it was trained for, if that is less."""
-        self._told: dict[str, int] = {}
-        """Model → that size."""
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once, with the model's size of context; see `Batching`."""
@@ -60,7 +58,7 @@ class OllamaBackend(WireBackend):
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
-        tokens = self._context_tokens or self._told.get(model, DEFAULT_CONTEXT)
+        tokens = self._context_tokens or self.knowledge.of(model).said_tokens or DEFAULT_CONTEXT
         body = chat_body(sent, model=model, context_tokens=tokens, thinks=profile.takes_thoughts)
         return {**body, "tools": tools} if tools else body
 
@@ -92,7 +90,6 @@ class OllamaBackend(WireBackend):
             answer.close()
         chosen, longest = of_ollama(shown)
         told = self._context_tokens or chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
-        self._told[model] = told
         return Said(told, size.of_ollama(shown))
 
 
