@@ -258,7 +258,7 @@ class _Run:
             case Text(text=text):
                 yield ModelText(self._budget.rounds, text)
                 # Not while it may still turn out to be a call.
-                may_go = turn.text.lstrip()[:1] not in ("", "{", "[", "<", "`")
+                may_go = turn.begins not in ("", "{", "[", "<", "`")
                 if may_go and self._planner.streams_early and not turn.names:
                     yield self._next_text(turn)
             case Reasoning(text=text):
@@ -267,7 +267,7 @@ class _Run:
     def _next_text(self, turn: Turn) -> AnswerText:
         """Give what the client has not got of a turn's text, apart from what earlier rounds said before their calls."""
         apart = "\n\n" if self._has_said and not turn.streamed else ""
-        rest, turn.streamed = turn.text[turn.streamed :], len(turn.text)
+        rest = turn.next_piece()
         return AnswerText(apart + rest if rest else "", self._budget.rounds)
 
     def _count(self, turn: Turn, request: ChatRequest) -> None:

@@ -36,8 +36,8 @@ _CALL_ARGUMENTS = re.compile(r'"(?:arguments|parameters|args)"\s*:')
 class Turn:
     """One model call: feed it the events."""
 
-    text: str = ""
-    reasoning: str = ""
+    begins: str = ""
+    """The first letter of the text."""
     refusal: str = ""
     calls: list[ToolCall] = field(default_factory=list)
     broken: list[BrokenCall] = field(default_factory=list)
@@ -51,16 +51,45 @@ class Turn:
     notices: list[str] = field(default_factory=list)
     beside: list[Extra] = field(default_factory=list)
     """What stands beside the answer, if this turn is it."""
+    _texts: list[str] = field(default_factory=list)
+    _unstreamed: list[str] = field(default_factory=list)
+    _thoughts: list[str] = field(default_factory=list)
+    """In pieces, as they come: text that grows by a few letters is copied whole each time."""
     _carried: JsonObject = field(default_factory=dict)
     _by_call: dict[str, JsonObject] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What it wrote."""
+        self._texts = ["".join(self._texts)]
+        return self._texts[0]
+
+    @text.setter
+    def text(self, text: str) -> None:
+        self._texts, self._unstreamed, self.streamed, self.begins = [text], [text], 0, text.lstrip()[:1]
+
+    @property
+    def reasoning(self) -> str:
+        """What it thought."""
+        self._thoughts = ["".join(self._thoughts)]
+        return self._thoughts[0]
+
+    def next_piece(self) -> str:
+        """Return what of the text the client has not got, which it gets now."""
+        piece = "".join(self._unstreamed)
+        self._unstreamed.clear()
+        self.streamed += len(piece)
+        return piece
 
     def take(self, event: ChatEvent, ids: set[str]) -> None:
         """Take one event; `ids` are those of the run's calls so far."""
         match event:
             case Text(text=text):
-                self.text += text
+                self._texts.append(text)
+                self._unstreamed.append(text)
+                self.begins = self.begins or text.lstrip()[:1]
             case Reasoning(text=text):
-                self.reasoning += text
+                self._thoughts.append(text)
             case Refusal(text=text):
                 self.refusal += text
             case CallStart(index=index, id=call_id, name=name):

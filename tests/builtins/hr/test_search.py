@@ -54,3 +54,8 @@ def test_percent_and_underscore_are_letters_like_others():
         assert [row["title"] for row in find_documents(db, query)] == ["Rates"]
     assert find_documents(db, "snake%case") == []
     db.close()
+
+
+def test_a_query_as_long_as_a_book_finds_what_its_beginning_means(db: HrDatabase) -> None:
+    found = find_documents(db, "travel expense " + " ".join(f"word{number}" for number in range(50_000)))
+    assert found[0]["title"] == "Travel expense rules"

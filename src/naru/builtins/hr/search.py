@@ -20,11 +20,13 @@ _FILLER = frozenset(
 _PARTICLE = re.compile(r"(에서|에게|으로|이란|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 _SELECT = "SELECT id, title, category, content FROM documents"
 MAX_DOCUMENTS = 5
+_LONGEST_QUERY = 2_000
+"""What more there is says nothing new, and SQLite takes no pattern of 50,000 bytes."""
 
 
 def find_documents(db: HrDatabase, query: str) -> list[dict[str, Any]]:
     """Return the documents that hold the query, titles first; else those that hold the most of its words."""
-    text = " ".join(query.split())
+    text = " ".join(query.split())[:_LONGEST_QUERY]
     if not text:
         return []
     pattern = _contains(text)

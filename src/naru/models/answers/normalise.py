@@ -222,8 +222,10 @@ class AnswerReader:
         """Show calls without arguments, now that another one begins: calls keep their order."""
         events: list[ChatEvent] = []
         for call in map(self._native.__getitem__, self._order):
-            is_empty = call.json.strip() == "{}" or (call.is_over and not call.json.strip())
-            if call.index is None and call.name and not call.is_glued and is_empty:
+            if call.index is not None or not call.name or call.is_glued:
+                continue
+            written = call.json.strip()
+            if written == "{}" or (call.is_over and not written):
                 call.parts = ["{}"]
                 events += [*self._begin(call), ArgumentsDelta(call.index or 0, "{}")]
         return events
