@@ -212,3 +212,38 @@ async def test_files_and_pictures_of_results_are_sent_and_what_has_no_form_is_a_
     video = ForeignPart("video_url", {"type": "video_url"}, "messages[0].content[0]")
     with pytest.raises(UserError, match=r"messages\[0\]\.content\[0\].*'video_url' cannot be passed on"):
         await ask([], ChatRequest(ASK.model, [Message("user", (video,))]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"extra": {"seed": "x"}}, "cannot be written for Gemini: .*seed"),
+        ({"messages": [Message("user", (ImagePart("image/png", "abc", where="messages[0]"),))]}, "is no base64"),
+    ],
+    ids=["seed", "picture"],
+)
+async def test_what_the_sdk_cannot_write_is_the_clients_to_mend(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        await ask([stream(chunk({"text": "hi"}, finish="STOP"))], replace(ASK, **changes))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply([b"data: {broken\n\n"]),
+        Reply([b'data: {"candidates": 5}\n\n']),
+        Reply([*sse(chunk({"text": "hi"}), done=False), b"data: {broken\n\n"]),
+    ],
+    ids=["first", "misshapen", "later"],
+)
+async def test_what_the_sdk_cannot_read_is_told_as_the_endpoints(reply: Reply) -> None:
+    with pytest.raises(ModelError, match="another form than its API's"):
+        await ask([reply])
+
+
+async def test_a_host_that_does_not_exist_is_told_in_words() -> None:
+    backend = GeminiBackend(Endpoint("http://no-such-host.invalid", "key"))
+    with pytest.raises(ModelError, match="cannot be reached") as told:
+        await anext(backend.stream(ASK))
+    assert "Unknown error" not in str(told.value)
+    await backend.close()

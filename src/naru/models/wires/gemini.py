@@ -17,7 +17,7 @@ from typing import Any
 
 import aiohttp
 
-from naru.errors import ConfigError, ModelError
+from naru.errors import ConfigError, ModelError, UserError
 from naru.extras import install_command
 from naru.messages import (
     AudioPart,
@@ -48,6 +48,8 @@ _NO_SIGNATURE = b"skip_thought_signature_validator"
 """Google's documented stand-in for calls whose signature is not known (from another model or an older run)."""
 _REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "MALFORMED_FUNCTION_CALL": "stop"}
 
+_MISSHAPEN = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
+"""What the SDK raises for what it was not made for, from either side."""
 _responses: ContextVar[list[aiohttp.ClientResponse] | None] = ContextVar("_responses", default=None)
 """The HTTP responses of the request that is being made, so that they can be closed."""
 
@@ -97,13 +99,14 @@ class GeminiBackend(Knowing):
                 while chunk is not None:
                     reason = _reason_of(chunk) or reason
                     usage = _usage_of(chunk) or usage
-                    for event in self._read(reader, chunk):
+                    with self._misshapen():
+                        events = self._read(reader, chunk)
+                    for event in events:
                         yield event
-                    chunk = await anext(chunks, None)
+                    with self._misshapen():
+                        chunk = await anext(chunks, None)
             finally:
-                # The SDK leaves a stream that is not read to its end to the garbage collector.
-                for response in responses:
-                    response.close()
+                _close(responses)
             if reason is None:
                 raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
             for event in reader.finish(reason, usage):
@@ -126,14 +129,23 @@ class GeminiBackend(Knowing):
                     )
                     first = await anext(chunks, None)  # the request is sent only now
             except ModelError as error:
+                _close(responses)
                 tries.refused(error)
                 continue
+            except _MISSHAPEN as error:
+                _close(responses)
+                if responses:
+                    raise self._odd(error) from error
+                said = " ".join(str(error).split())[:400]
+                raise UserError(f"The request cannot be written for Gemini: {said}.") from error
+            except BaseException:
+                _close(responses)
+                raise
             finally:
                 _responses.reset(token)
             if reader := tries.taken():
                 return chunks, first, reader, responses
-            for response in responses:
-                response.close()
+            _close(responses)
 
     def arguments(
         self, request: ChatRequest, declarations: Sequence[JsonObject] = ()
@@ -237,6 +249,18 @@ class GeminiBackend(Knowing):
             said = f"{self.http.where} answered {error.code}: {text[:400]}"
             raise failure(code, said, status=error.code, wait_seconds=wait, detail=error.details) from error
 
+    @contextmanager
+    def _misshapen(self) -> Iterator[None]:
+        """Tell a chunk that has another form than the API's."""
+        try:
+            yield
+        except _MISSHAPEN as error:
+            raise self._odd(error) from error
+
+    def _odd(self, error: Exception) -> ModelError:
+        said = " ".join(str(error).split())[:200]
+        return failure("not_an_api", f"{self.http.where} sent something of another form than its API's: {said}.")
+
     def carries(self, part: MediaPart) -> bool:
         """Take pictures, sounds and files."""
         return isinstance(part, ImagePart | AudioPart) or (isinstance(part, ResourcePart) and part.blob is not None)
@@ -254,6 +278,19 @@ class GeminiBackend(Knowing):
     async def close(self) -> None:
         """Close the connections."""
         await self.http.close()
+
+
+def _close(responses: Sequence[aiohttp.ClientResponse]) -> None:
+    """Close what the SDK leaves to the garbage collector: streams that are not read to their end."""
+    for response in responses:
+        response.close()
+
+
+def _decoded(part: MediaPart, data: str) -> bytes:
+    try:
+        return base64.b64decode(data)
+    except ValueError as error:
+        raise UserError(f"{part.where or 'A part'}: its data is no base64.", remedy="Encode it again.") from error
 
 
 def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
@@ -287,9 +324,9 @@ def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
     parts: list[JsonObject] = []
     for part in content:
         if isinstance(part, ImagePart | AudioPart) and part.data:
-            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.data)}})
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": _decoded(part, part.data)}})
         elif isinstance(part, ResourcePart) and part.blob is not None:
-            parts.append({"inline_data": {"mime_type": part.mime_type, "data": base64.b64decode(part.blob)}})
+            parts.append({"inline_data": {"mime_type": part.mime_type, "data": _decoded(part, part.blob)}})
         elif isinstance(part, ImagePart):
             parts.append({"file_data": {"mime_type": part.mime_type, "file_uri": part.url}})
         elif text := Message("user", (part,)).text:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import aiohttp
 
+from naru.http1.dial import reason_of
 from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import failure
 
@@ -61,5 +61,5 @@ class SdkSession:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
-        return os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
+        return reason_of(error.os_error)
     return str(error) or type(error).__name__
