@@ -142,3 +142,13 @@ def test_a_chunk_of_another_form_is_told() -> None:
 )
 def test_a_count_is_read_in_each_form(told: Any, number: int) -> None:
     assert count(told) == number
+
+
+def test_an_event_that_is_nested_beyond_reading_is_told() -> None:
+    for depth in (900, 5_000):
+        stream = AnswerStream("the endpoint", reader())
+        deep = b"[" * depth + b"]" * depth
+        stream.feed(b'data: {"choices": [{"delta": {"content": NaN, "x": ' + deep + b"}}]}\n\n")
+        stream.close()
+        assert stream.failure is not None
+        assert stream.failure.code == "broken_off"

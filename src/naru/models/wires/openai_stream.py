@@ -54,6 +54,9 @@ class AnswerStream:
             self._read(self._sse.feed(piece), events)
         except ModelError as error:
             self.failure, self.ended = error, True
+        except RecursionError:
+            said = f"{self._where} sent an event that is nested too deeply to be read."
+            self.failure, self.ended = failure("broken_off", said), True
         if self.ended:
             self._last = events
             return []
