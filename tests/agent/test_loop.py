@@ -12,7 +12,17 @@ from naru.agent.events import AgentEvent, AnswerText, CallFinished, ClientCalls,
 from naru.agent.limits import Limits
 from naru.agent.loop import run
 from naru.errors import ModelError
-from naru.messages import CallEnd, CallStart, ChatRequest, Finish, Message, ToolCall, ToolDefinition
+from naru.messages import (
+    CallEnd,
+    CallStart,
+    ChatRequest,
+    Finish,
+    JsonObject,
+    Message,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+)
 from naru.models.known.profile import Profile
 from naru.models.limits.queue import RequestQueue, current_caller
 from naru.models.limits.queued import QueuedBackend
@@ -168,6 +178,27 @@ async def test_every_failure_is_told_to_the_model_and_the_loop_goes_on(shop, too
     events = await events_of(backend, shop, limits=Limits(tool_timeout_seconds=0.05))
     assert told in backend.requests[1].messages[-1].text
     assert end(events).reason == "answered"
+
+
+@pytest.mark.parametrize(
+    ("defect", "told"),
+    [(KeyError("order"), "failed: KeyError: 'order'"), (TimeoutError(), "shop__get_weight failed: TimeoutError")],
+    ids=["defect", "their own time"],
+)
+async def test_a_tool_with_a_defect_costs_neither_the_run_nor_the_call_beside_it(
+    shop, defect: Exception, told: str
+) -> None:
+    def fail(_: JsonObject) -> ToolResult:
+        raise defect
+
+    shop.answers["shop__get_weight"] = fail
+    asked = f"{call('shop__get_weight', order_id='ORD7')}\n{call('shop__get_order', order_id='ORD7')}"
+    backend = ScriptedBackend([asked, "Three lamps."])
+    events = await events_of(backend, shop)
+    said = "\n".join(turn.text for turn in backend.requests[1].messages)
+    assert told in said
+    assert "Mina Park" in said
+    assert end(events).answer == "Three lamps."
 
 
 async def test_neither_model_nor_tool_is_ended_for_the_time_that_the_machine_slept(shop, monkeypatch) -> None:  # R9

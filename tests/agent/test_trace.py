@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import pytest
 from tests.agent.conftest import Shop
 
 from naru.agent.hooks import Hooks
@@ -111,3 +112,11 @@ async def test_line7_runs_older_than_the_days_that_are_kept_are_forgotten(tmp_pa
     await store.save({**row, "id": "old", "started_at": now - 3 * 86_400_000})
     await store.save({**row, "id": "new", "started_at": now - 86_400_000})
     assert [run["id"] for run in await store.newest()] == ["new"]
+
+
+async def test_a_run_that_a_defect_ends_is_kept_as_failed(shop: Shop, tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    with pytest.raises(ZeroDivisionError):
+        await kept_run(shop, store, [ZeroDivisionError("by zero")])
+    found = await only_run(store)
+    assert (found["reason"], found["note"]) == ("failed", "by zero")

@@ -522,3 +522,9 @@ async def test_an_endpoint_that_counts_nothing_has_used_what_was_guessed() -> No
 
 def test_a_text_with_half_a_character_is_guessed_too() -> None:
     assert estimate_tokens(replace(HI, messages=[Message("user", "\ud800 x")])) > 1
+
+
+def test_a_time_beyond_a_day_holds_a_model_back_for_a_day() -> None:
+    queue = RequestQueue(RateLimits(), clock=FakeClock())
+    queue.block(9_000_000.0, model="m")
+    assert queue.rests_for("m") == 86_400

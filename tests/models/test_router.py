@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.models.fake_endpoint import json_reply, serve
 
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Message, Text
@@ -12,6 +13,8 @@ from naru.models.backend import for_model
 from naru.models.known.profile import Profile
 from naru.models.router import Route, Router
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
 
 
 class Down(ScriptedBackend):
@@ -109,3 +112,25 @@ async def test_many_who_ask_for_an_unknown_model_ask_its_endpoints_once() -> Non
     it.routes[0].listed_at = float("-inf")
     await asyncio.gather(*(it.models() for _ in range(5)))
     assert asked == 1
+
+
+async def test_an_endpoint_that_fails_to_close_keeps_no_other_open() -> None:
+    it, backends = router()
+
+    class Stuck(ScriptedBackend):
+        async def close(self) -> None:
+            raise OSError("stuck")
+
+    for route in it.routes:
+        route.backend = Stuck([]) if route.name == "cloud" else route.backend
+    with pytest.raises(OSError, match="stuck"):
+        await it.close()
+    assert (backends["local"].closed, backends["down"].closed) == (True, True)
+
+
+async def test_an_endpoint_that_lists_no_list_hides_only_its_own() -> None:
+    async with serve([json_reply({"data": 5})]) as fake:
+        odd = OpenAIBackend(Endpoint.of(fake.base_url))
+        it = Router([Route("odd", odd), Route("good", ScriptedBackend([], model="small"))])
+        assert await it.models() == ["small"]
+        await it.close()

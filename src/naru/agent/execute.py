@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from naru.telemetry.tracing import active, content, tool_span
 from naru.tools.supervision.patience import patient
 from naru.tools.toolset import CallContext, Toolset
 
+logger = logging.getLogger(__name__)
 _SHOWN_RAW = 500
 _SMALLEST_SHARE = 200
 Cut = Callable[[str, int], str]
@@ -109,12 +111,15 @@ class Executor:
                 result = await self._toolset.call(
                     item.name, item.arguments, replace(self._context, timeout_seconds=timeout)
                 )
-        except TimeoutError:
-            result = ToolResult.of_text(
-                f"{item.name} did not answer within {timeout:.0f} s; it may still have run.", is_error=True
-            )
         except NaruError as error:
             result = ToolResult.of_text(str(error), is_error=True)
+        except Exception as error:  # noqa: BLE001  # foreign code: it costs neither the run nor the calls beside it
+            if isinstance(error, TimeoutError) and deadline.has_passed:
+                told = f"{item.name} did not answer within {timeout:.3g} s; it may still have run."
+            else:
+                logger.warning("calling %s failed", item.name, exc_info=True)
+                told = f"{item.name} failed: {type(error).__name__}: {error}".removesuffix(": ")
+            result = ToolResult.of_text(told, is_error=True)
         return Outcome(item, result, _observation(item, result), time.monotonic() - started)
 
     @contextmanager

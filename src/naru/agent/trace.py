@@ -41,8 +41,8 @@ async def recorded(
             async for event in passing:
                 _note(run, event, time.monotonic() - started)
                 yield event
-    except NaruError as error:
-        run |= {"reason": "failed", "note": str(error)}
+    except Exception as error:
+        run |= {"reason": "failed", "note": str(error) or type(error).__name__}
         raise
     finally:
         run["seconds"] = round(time.monotonic() - started, 3)
@@ -142,6 +142,9 @@ async def traced(
                 yield event
     except NaruError as error:
         span.fail(error.code, error.message)
+        raise
+    except Exception as error:
+        span.fail(type(error).__name__)
         raise
     finally:
         span.end()

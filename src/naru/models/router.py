@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -143,6 +143,7 @@ class Router(InBatches):
         route.listed_at = time.monotonic()
 
     async def close(self) -> None:
-        """Close every endpoint."""
-        for route in self.routes:
-            await route.backend.close()
+        """Close every endpoint; one that fails keeps no other open."""
+        async with AsyncExitStack() as stack:
+            for route in reversed(self.routes):
+                stack.push_async_callback(route.backend.close)

@@ -72,9 +72,11 @@ class QueuedBackend(WrappedBackend):
 
     async def close(self) -> None:
         """Close the wrapped backend, and the connections to Redis."""
-        await self.backend.close()
-        if self.shared is not None:
-            await self.shared.close()
+        try:
+            await self.backend.close()
+        finally:
+            if self.shared is not None:
+                await self.shared.close()
 
 
 class _Tries:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 MINUTE_SECONDS = 60.0
 DAY_SECONDS = 86_400.0
 LONGEST_REST_SECONDS = 60.0
+"""Where the endpoint says no time."""
 MARGIN_SECONDS = 0.25
 """Added to each window: the endpoint counts arrivals, we count departures."""
 
@@ -108,7 +109,8 @@ class Rest:
         self.refusals += is_news
         if seconds is None:
             seconds = min(2.0 ** (self.refusals - 1), LONGEST_REST_SECONDS) if is_news else 0.0
-        self.until = max(self.until, now + seconds)
+        # Beyond a day it is a slip, which nothing would end: whoever asks then hears it again.
+        self.until = max(self.until, now + min(seconds, DAY_SECONDS))
 
     def end(self, sent_at: float) -> None:
         """Take an answer; one to a request from before the refusals says nothing of now."""

@@ -267,7 +267,7 @@ class GeminiBackend(Knowing):
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that can generate."""
-        with self.http.failures(), self._api_failures():
+        with self.http.failures(), self._api_failures(), self._misshapen():
             pager = await self._genai().aio.models.list()
             return [
                 str(model.name).removeprefix("models/")

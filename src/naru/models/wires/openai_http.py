@@ -218,6 +218,8 @@ class OpenAIBackend(InBatches, Knowing):
             raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
         self.knowledge.engine_takes(engines.of_listed(listed))
         rows = listed.get("data") or listed.get("models") or []
+        if not isinstance(rows, list):
+            raise failure("not_an_api", f"{self.where} lists its models as {type(rows).__name__}: {body[:120]!r}")
         return [str(row.get("id") or row.get("name")) for row in rows if isinstance(row, dict)]
 
     async def close(self) -> None:
