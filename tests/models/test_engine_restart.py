@@ -47,8 +47,9 @@ async def killed(engine: LocalEngine) -> None:
 async def test_a_start_that_failed_is_tried_again_by_the_next_request(engine: LocalEngine, tmp_path: Path) -> None:
     await killed(engine)
     (tmp_path / "broken").touch()
-    with pytest.raises(ModelError, match="exit code 3"):
+    with pytest.raises(ModelError, match="exit code 3") as told:
         await engine.ensure_running()
+    assert told.value.code == "unreachable"
     (tmp_path / "broken").unlink()
     await engine.ensure_running()
     assert engine.is_running

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from naru.agent.events import RunFinished
+from naru.agent.limits import Limits
+from naru.agent.loop import run
 from naru.errors import ModelError, NotFoundError
 from naru.messages import ChatEvent, ChatRequest, Finish, Message, Notice, Text
 from naru.models.backend import Backend, deliver, for_model
@@ -130,6 +133,16 @@ async def test_a_queue_that_must_wait_long_is_passed_over() -> None:
     assert Text("firs") in await told(backend, ask(), streamed=True)
     events = await told(backend, ask(), streamed=True)
     assert "".join(one.text for one in events if isinstance(one, Text)) == "second"
+
+
+async def test_an_agents_patience_with_a_queue_is_short_too_where_another_model_stands_behind() -> None:
+    queue = RequestQueue(RateLimits(requests_per_minute=1))
+    first = QueuedBackend(ScriptedBackend(["first", "late"]), queue)
+    backend, _ = chain(a=first, b=ScriptedBackend(["second"]))
+    await told(backend, ask(), streamed=True)
+    events = [event async for event in run(backend, None, ask(), limits=Limits(model_timeout_seconds=600))]
+    assert isinstance(events[-1], RunFinished)
+    assert events[-1].answer == "second"
 
 
 async def test_the_view_of_a_model_has_its_profile_and_the_chain_behind_it() -> None:

@@ -167,10 +167,11 @@ class _Attempt:
     def patience(self) -> Iterator[None]:
         """Wait only a moment for a place in the queue of a model that has another behind it."""
         caller = current_caller.get() or Caller()
-        if self._is_last or caller.wait_seconds is not None:
+        if self._is_last:
             yield
             return
-        token = current_caller.set(replace(caller, wait_seconds=_WAIT_SECONDS))
+        longest = _WAIT_SECONDS if caller.wait_seconds is None else min(_WAIT_SECONDS, caller.wait_seconds)
+        token = current_caller.set(replace(caller, wait_seconds=longest))
         try:
             yield
         finally:

@@ -149,6 +149,9 @@ class LocalEngine:
             if not restart.cancelled():
                 raise
             raise ModelError("The local engine is being stopped.") from error
+        except ModelError as error:
+            error.code = "unreachable"  # another model may be asked in its place
+            raise
 
     async def _start_again(self) -> None:
         now = time.monotonic()
