@@ -54,3 +54,14 @@ def test_no_window_ever_holds_more_than_its_limit(limit: int, steps: list[tuple[
         log.append((now, amount))
     for start, _ in log:
         assert sum(amount for at, amount in log if start <= at <= start + 60) <= limit
+
+
+def test_a_window_to_try_things_on_makes_no_entry_anew_and_leaves_the_first_as_it_was() -> None:
+    window = Window(10, 60.0)
+    spent = window.spend(6, 0.0)
+    twin = window.copy()
+    assert twin._log[0] is spent  # a day's log has a hundred thousand, and every arrival looks ahead
+    twin.spend(4, 1.0)
+    assert (twin.used(2.0), window.used(2.0)) == (10, 6)
+    twin.used(100.0)
+    assert window.used(2.0) == 6

@@ -81,9 +81,9 @@ class Window:
             spent.amount = amount
 
     def copy(self) -> Window:
-        """Return a window to try things on."""
+        """Return a window to try things on; entries are not amended there, so they are the same ones."""
         twin = Window(self.limit, self.seconds, margin_seconds=0)
-        twin._log = deque(Spent(spent.at, spent.amount) for spent in self._log)
+        twin._log = self._log.copy()
         twin._total = self._total
         return twin
 
