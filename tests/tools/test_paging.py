@@ -85,6 +85,7 @@ async def test_words_are_found_in_what_was_not_shown() -> None:
     found = await read(toolset, result="r1", search="WARPAGE 777")
     assert found.splitlines() == ["776: line 776: nothing", "777: line 777: warpage", "778: line 778: nothing"]
     assert "no line holds" in await read(toolset, result="r1", search="absent")
+    assert "777: line 777" in await read(toolset, result="r1", search=f"{'line ' * 2_000_000} warpage")
 
 
 @pytest.mark.parametrize(

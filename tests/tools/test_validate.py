@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
+from typing import Any
 
 import pytest
 
@@ -84,3 +86,14 @@ def test_the_message_names_each_field():
 def test_arguments_that_are_no_object_are_refused():
     with pytest.raises(InvalidArgumentsError, match="an object, not list"):
         ArgumentsValidator({}).validate([])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"\ud800": 1}, {"a": functools.reduce(lambda inner, _: [inner], range(900), 1)}],
+    ids=["half a character", "nested"],
+)
+def test_arguments_that_cannot_be_read_are_refused_in_words(arguments: dict[str, Any]) -> None:
+    checks = ArgumentsValidator({"type": "object", "properties": {"a": {"type": "integer"}}})
+    with pytest.raises(InvalidArgumentsError, match="'save' was not run, its arguments cannot be read"):
+        checks.validate(arguments, tool="save")

@@ -144,9 +144,9 @@ class PagedToolset:
 
 def _found(text: str, words: str) -> str:
     """Return the lines that hold all words, each with its neighbours and its number."""
-    wanted = words.casefold().split()
+    wanted = dict.fromkeys(words.casefold().split())  # Models repeat themselves.
     lines = text.splitlines()
-    hits = [number for number, line in enumerate(lines) if all(word in line.casefold() for word in wanted)]
+    hits = [number for number, line in enumerate(map(str.casefold, lines)) if all(word in line for word in wanted)]
     if not hits:
         return f"(no line holds {words[:80]!r})"
     shown: dict[int, str] = {}

@@ -44,11 +44,15 @@ class ArgumentsValidator:
             raise InvalidArgumentsError(
                 f"{_who(tool)} was not run: arguments are an object, not {type(arguments).__name__}."
             )
-        if self._validator is None or self._validator.is_valid(arguments):
-            return arguments
         misspelt: dict[str, str] = {}
-        fitted = fit(self._effective, arguments, misspelt)
-        if problems := self.problems(fitted):
+        try:
+            if self._validator is None or self._validator.is_valid(arguments):
+                return arguments
+            fitted = fit(self._effective, arguments, misspelt)
+            problems = self.problems(fitted)
+        except (ValueError, RecursionError) as error:  # Half a character in a name, or nested beyond reading.
+            raise InvalidArgumentsError(f"{_who(tool)} was not run, its arguments cannot be read: {error}.") from error
+        if problems:
             problems += told_misspelt(misspelt)
             raise InvalidArgumentsError(f"{_who(tool)} was not run, its arguments do not fit: {'; '.join(problems)}")
         return fitted
