@@ -263,3 +263,10 @@ def test_settings_are_read_while_something_else_is_parsed(file: Path) -> None:
     finally:
         gc.set_threshold(*limits)
         gc.callbacks.remove(parse)
+
+
+def test_a_file_is_read_where_owners_have_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "naru.yaml"
+    path.write_text("server:\n  port: 4321\n", encoding="utf-8")
+    monkeypatch.delattr("os.geteuid")  # as on Windows
+    assert load_settings(path).server.port == 4321

@@ -92,6 +92,8 @@ def check_private(path: Path) -> None:
         ConfigError: it belongs to someone else, or its group or all may write it.
     """
     info = path.stat()
+    if not hasattr(os, "geteuid"):  # Windows has neither owners by number nor these bits.
+        return
     if info.st_uid not in (os.geteuid(), 0):
         raise ConfigError(f"{path} belongs to another user (uid {info.st_uid}).", remedy=f"Run: chown $USER {path}")
     if stat.S_IMODE(info.st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
