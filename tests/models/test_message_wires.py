@@ -189,3 +189,14 @@ def test_thoughts_go_back_as_text_where_responses_seal_none(sealed: str, learnt:
     sent = responses_wire.responses_body(asked, model="m", tools=[], thinks=bool(learnt))
     TypeAdapter(ResponseCreateParamsStreaming).validate_python(sent)
     assert [item["type"] for item in sent["input"]] == ["message", *(["reasoning"] if learnt else []), "message"]
+
+
+def test_a_long_thought_is_put_together_in_time_that_grows_as_it_does() -> None:
+    wire = anthropic_wire.EventReader(answer_reader(ChatRequest("m", [Message("user", "hi")]), Profile()), "it")
+    wire.feed({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "signature": "s"}})
+    piece = {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "hmm "}}
+    for _ in range(800_000):
+        wire.feed(piece)
+    (extra,) = wire.feed({"type": "content_block_stop", "index": 0})
+    assert isinstance(extra, Extra)
+    assert len(extra.fields["thinking_blocks"][0]["thinking"]) == 4 * 800_000

@@ -136,6 +136,8 @@ class EventReader:
         self._reader = reader
         self._where = where
         self._blocks: dict[int, JsonObject] = {}
+        self._thoughts: dict[int, list[str]] = {}
+        """In pieces, as they come: text that grows by a few letters is copied whole each time."""
         self._usage: JsonObject = {}
         self._reason = "stop"
 
@@ -187,7 +189,7 @@ class EventReader:
                 return self._reader.call_delta(index, "", "", str(delta.get("partial_json") or ""))
             case "thinking_delta":
                 thought = str(delta.get("thinking") or "")
-                block["thinking"] = str(block.get("thinking") or "") + thought
+                self._thoughts.setdefault(index, []).append(thought)
                 return self._reader.reasoning(thought) if thought else []
             case "signature_delta":
                 block["signature"] = str(block.get("signature") or "") + str(delta.get("signature") or "")
@@ -196,6 +198,8 @@ class EventReader:
     def _stop(self, index: int) -> list[ChatEvent]:
         """Give thoughts as their endpoint wants them back: as signed blocks, or as text where it signs none."""
         block = self._blocks.get(index, {})
+        if thoughts := self._thoughts.pop(index, None):
+            block["thinking"] = str(block.get("thinking") or "") + "".join(thoughts)
         if block.get("thinking") and not block.get("signature"):
             return self._reader.reasoning("", "thinking")
         is_signed = block.get("type") == "redacted_thinking" or (
