@@ -25,7 +25,7 @@ _RETRIES_BLIND = 2
 """The same where "not now" came without a time: after 3 s the caller's own retries, which expect to hear, take over."""
 _LOADING_PAUSE_SECONDS = 5.0
 """The longest pause before a model that is being loaded is asked again: it is there after 10 s or after 60."""
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _NOT_NOW = frozenset({"rate_limited", "overloaded", "loading"})
 """Kinds that hold others back as well: who asks the same model, or the whole key where the endpoint says so."""
 
@@ -215,7 +215,7 @@ async def _tell_others(telling: Awaitable[None]) -> None:
     try:
         await telling
     except ModelError as error:
-        _log.warning("other processes are not told what a request has used: %s", error)
+        logger.warning("other processes are not told what a request has used: %s", error)
 
 
 def estimate_tokens(request: ChatRequest) -> int:

@@ -15,7 +15,7 @@ from naru.models.wrapped import WrappedBackend
 from naru.persons import Person
 from naru.stores.kept.spending import Spending, seconds_to_tomorrow
 
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class ReachedBackend(WrappedBackend):
@@ -116,7 +116,7 @@ class ReachedBackend(WrappedBackend):
         try:
             self._spending.add_tokens(self._person.id, tokens)
         except StoreError as error:  # The answer is given, or its own failure is told.
-            _log.error("%d tokens of %s are not counted: %s", tokens, self._person.id, error)
+            logger.error("%d tokens of %s are not counted: %s", tokens, self._person.id, error)
 
 
 class _Bill:

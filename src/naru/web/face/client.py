@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEEP_ALIVE_SECONDS = 15.0
 STALLED_SECONDS = 300.0
 """A client that does not take a piece within this counts as gone: what works for it, it keeps from others."""
-_log = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 _STREAM_HEADERS = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
 
 
@@ -149,7 +149,7 @@ class ChatClient:
             with bound(STALLED_SECONDS):
                 await self._send({"type": "http.response.body", "body": data, "more_body": not last})
         except TimeoutError:
-            _log.warning("gave up a client that did not take a piece of its answer within %g s", STALLED_SECONDS)
+            logger.warning("gave up a client that did not take a piece of its answer within %g s", STALLED_SECONDS)
             self._give_up()
             await asyncio.sleep(0)
         self._sending = False
