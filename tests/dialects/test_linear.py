@@ -150,8 +150,11 @@ M3 = "]<]minimax[>["
         ("<function=ping>" + "<parameters>" * 2_000, False),
         (f'{M3}<tool_call>{M3}<invoke name="ping">{M3}<opts>' + f"{M3}<a>" * 1_500 + f"{M3}</a>" * 1_500
          + f"{M3}</opts>{M3}</invoke>{M3}</tool_call>", True),
+        ('<tool_call>{"name": "ping", "arguments": {"opts": ' + '{"a": ' * 200 + "1" + "}" * 200 + "}}</tool_call>", True),
+        ('<tool_call>{"name": "ping", "arguments": {"opts": ' + '{"a": ' * 201 + "1" + "}" * 201 + "}}</tool_call>", False),
+        ('{"name": "ping", "arguments": {"opts": ' + '{"a": ' * 900 + "1" + "}" * 900 + "}}", False),
     ],
-    ids=["print", "print in a list", "closers", "elements", "nested value"],
+    ids=["print", "print in a list", "closers", "elements", "nested value", "200 deep", "deeper", "far deeper"],
 )  # fmt: skip
 def test_what_is_nested_or_repeated_without_end_is_read(text, some):
     """A small model that repeats itself is no reason to raise RecursionError."""

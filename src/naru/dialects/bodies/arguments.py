@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from naru.dialects.bodies.values import capture, collect_quoted, delimited, quoted
+from naru.dialects.bodies.values import MOST_NESTED, capture, collect_quoted, delimited, quoted
 from naru.dialects.calls.keys import role_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.closing import COLONS, COMMAS, MOST_SPACE, ends_there
@@ -49,23 +49,32 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def complete_object(source: Source) -> tuple[dict[str, Any], int] | None:
-    """Return the strict object at `pos` and where it ends, if it is certain that it ends there."""
+def complete_object(source: Source, *, values_at: int = 1) -> tuple[dict[str, Any], int] | None:
+    """Return the strict object at `pos` and where it ends, if it is certain that it ends there.
+
+    The arguments' values stand in it at the depth of `values_at`.
+    """
     decoded = decode_json(source.text, source.pos)
     if decoded is None or type(decoded[0]) is not dict:
         return None
     if decoded[1] - source.pos > MOST_SPACE and _LONG_SPACE.search(source.text, source.pos, decoded[1]):
         return None  # which the slow way takes for no call where it stands between tokens
-    if decoded[1] - source.pos > _LONG_KEY and _has_long_key(decoded[0]):
-        return None  # which the slow way may take for a part of the value before it
+    if decoded[1] - source.pos > _LONG_KEY and _is_odd(decoded[0], values_at + MOST_NESTED):
+        return None  # which the slow way may take for a part of the value before it, or for no call
     certain = ends_there(source.text, decoded[1] - 1)
     return decoded if certain or (certain is None and source.final) else None
 
 
-def _has_long_key(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(len(key) > _LONG_KEY or _has_long_key(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(map(_has_long_key, value))
+def _is_odd(value: Any, most_nested: int) -> bool:
+    """Tell whether a structure has a long key, or others too deep within it. Not by recursion, which may end sooner."""
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > most_nested or any(len(key) > _LONG_KEY for one in level if isinstance(one, dict) for key in one):
+            return True
+        inner = [each for one in level for each in (one.values() if isinstance(one, dict) else one)]
+        level = [each for each in inner if isinstance(each, dict | list)]
+    return False
 
 
 def open_brace(source: Source, writer: CallWriter) -> Reading[bool]:

@@ -69,7 +69,7 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
     Raises:
         NotOffered: It is no call of an offered tool.
     """
-    decoded = complete_object(source)
+    decoded = complete_object(source, values_at=2)
     if decoded is None or _MEMBER_AFTER.match(source.text, decoded[1]):
         return False
     if not marked and not _may_open_a_call(next(iter(decoded[0]), ""), writer.offered):

@@ -14,6 +14,8 @@ _STOPS = {closer: lazy_pattern(f"[^{re.escape(closer)}\\\\]*") for closer in set
 _MARKS = lazy_pattern(r"[\"'“‘\[\]{}(),，:=]")
 _WORD_OF_JSON = lazy_pattern(r"\s*(?:-?\d+(?:\.\d+)?|true|false|null)\s*\Z")
 _MARKS_OR_DELIMITER: dict[str, re.Pattern[str]] = {}
+MOST_NESTED = 200
+"""Structures one within the other in a value; more are a model that repeats itself."""
 _PAIRS = {"}": "{", "]": "[", ")": "("}
 _UNICODE_ESCAPE = lazy_pattern(r"\\u[0-9a-fA-F]{4}")
 _SURROGATE_PAIR = lazy_pattern(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
@@ -147,7 +149,7 @@ def _marks(delimiter: str) -> re.Pattern[str]:
 def _track(stack: list[Nesting], mark: str) -> None:
     if mark == "{" or mark == "[" or mark == "(":
         stack.append(mark)  # type: ignore[arg-type] # narrowed by the comparisons
-        if len(stack) > 200:
+        if len(stack) > MOST_NESTED:
             raise NotACall
     elif mark in _PAIRS and (not stack or stack.pop() != _PAIRS[mark]):
         raise NotACall
