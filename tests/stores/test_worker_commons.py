@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from naru.messages import Json
 from naru.stores.shared.workers import WorkerCommons
 
 
@@ -34,3 +36,23 @@ async def test_a_worker_that_is_no_more_is_struck_out(tmp_path: Path, sockets: P
     one.lost(dead.me)
     assert dead.me not in one.members()
     await one.close()
+
+
+async def test_one_that_cannot_take_what_is_told_keeps_it_from_no_other(tmp_path: Path, sockets: Path) -> None:
+    told = asyncio.Queue[Json]()
+
+    def fail(what: Json) -> None:
+        raise RuntimeError(what)
+
+    teller, other = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(2))
+    other.hear("servers", fail)
+    other.hear("servers", told.put_nowait)
+    with teller.listen(), other.listen():
+        await other.open()
+        await teller.open()
+        teller.tell("servers", "one")
+        teller.tell("servers", "two")
+        async with asyncio.timeout(10):
+            assert [await told.get(), await told.get()] == ["one", "two"]
+        await teller.close()
+        await other.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
@@ -10,6 +11,8 @@ from naru.messages import Json
 from naru.stores.secrets.common_rows import Lease
 from naru.stores.shared.commons import Hear
 from naru.stores.shared.mirror import Mirror
+
+logger = logging.getLogger(__name__)
 
 
 class Leasing(Protocol):
@@ -52,4 +55,7 @@ class Member:
 
     def _pass_on(self, topic: str, what: Json) -> None:
         for hear in self._hearers.get(topic, ()):
-            hear(what)
+            try:
+                hear(what)
+            except Exception:  # the edge: a defect of one keeps nothing from the others
+                logger.exception("what another process told about %s was not taken", topic)
