@@ -56,6 +56,8 @@ class Upstream:
     connections: set[object] = field(default_factory=set)
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Somebody closed a connection before its answer was complete."""
+    plain: dict[str, Any] = field(default_factory=dict)
+    """What is answered where no chat is."""
 
     def backend(self, profile: Profile | None = None) -> OpenAIBackend:
         return OpenAIBackend(Endpoint(f"{self.url}/v1"), profile or Profile(), model="m")
@@ -92,7 +94,7 @@ async def upstream(script: list[Reply] | Callable[[dict[str, Any]], Reply]) -> A
 
     async def plain(request: web.Request) -> web.Response:
         served.asked.append(await request.json())
-        return web.json_response({"object": "list", "path": request.path, "extra": {"kept": True}})
+        return web.json_response(served.plain or {"object": "list", "path": request.path, "extra": {"kept": True}})
 
     app = web.Application()
     app.router.add_post("/v1/chat/completions", answer)

@@ -188,6 +188,21 @@ async def test_texts_are_embedded_by_the_endpoint() -> None:
         await hub.backend.close()
 
 
+@pytest.mark.parametrize("data", [[], ["x"], [{"embedding": [1.0]}, {"embedding": [2.0]}]], ids=["none", "odd", "two"])
+async def test_an_answer_without_one_embedding_for_each_text_is_the_endpoints_fault(data: list[Any]) -> None:
+    async with upstream([]) as endpoint:
+        endpoint.plain = {"object": "list", "data": data}
+        hub = MemoryHub(endpoint.backend())
+        async with served(application(hub)) as url:
+            client = ollama.AsyncClient(host=url)
+            with pytest.raises(ollama.ResponseError, match="no list of embeddings"):
+                await client.embed(model="m", input="a")
+            with pytest.raises(ollama.ResponseError, match="no list of embeddings"):
+                await client.embeddings(model="m", prompt="a")
+            await client._client.aclose()
+        await hub.backend.close()
+
+
 async def test_errors_are_told_in_ollamas_form_before_and_within_a_stream() -> None:
     class Breaking(ScriptedBackend):
         async def stream(self, request: Any) -> Any:

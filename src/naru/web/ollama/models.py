@@ -72,7 +72,9 @@ class Models:
 
         async def embedded() -> JsonObject:
             body = decode_body(await request.body())
-            return {"embedding": (await self._embedded(body, body.get("prompt")))[1][0]}
+            if not isinstance(body.get("prompt"), str):
+                raise BadRequestError("prompt must be text.", param="prompt")
+            return {"embedding": (await self._embedded(body, body["prompt"]))[1][0]}
 
         return await _answered(embedded)
 
@@ -127,8 +129,10 @@ class Models:
                 raise await backend.http.refusal(reply)
             answer = orjson.loads(await reply.read_some(WHOLE_BODY_BYTES))
             vectors = [row["embedding"] for row in sorted(answer["data"], key=lambda row: row.get("index", 0))]
+            if len(vectors) != (1 if isinstance(text, str) else len(text)):
+                raise ValueError("one for each text was asked for")
             tokens = count((answer.get("usage") or {}).get("prompt_tokens"))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"{backend.where} answered with something that is no list of embeddings.") from error
         finally:
             reply.close()
