@@ -216,6 +216,7 @@ def test_the_comment_of_a_column_is_its_name_in_korean():
     table = Table("lot", [Column("customer_name", "text", "고객사 이름"), Column("qty", "bigint", "수량")])
     assert each_of("고객사별 수량의 합계는?", [table]) == (table, table.columns[0])
     assert each_of("특별히 큰 수량의 합계는?", [table]) is None
+    assert each_of("_" * 200_000 + " 고객사별 합계", [table]) == (table, table.columns[0])
 
 
 RIGHT = (

@@ -51,8 +51,9 @@ async def test_each_text_has_a_vector_of_length_one_in_its_place_and_blank_ones_
         ("Yield (percent): out over in", "Yield (percent): out over in"),
         ("sbCustomer.sbCustJoinDate (date): JavaScript", "sb Customer sb Cust Join Date: JavaScript"),
         ("lot.line (see below) is a number", "lot line (see below) is a number"),
+        ("_" * 2000, "_" * 2000),
     ],
-    ids=["with sizes", "alone", "with details", "no column", "capitals", "a sentence"],
+    ids=["with sizes", "alone", "with details", "no column", "capitals", "a sentence", "a line to write on"],
 )
 def test_issue_20_7_a_columns_type_is_not_taken_for_its_meaning(text: str, read: str):
     assert readable(text) == read

@@ -13,7 +13,8 @@ from naru.builtins.data.asking.scope import stem
 from naru.builtins.data.databases.catalogue import Column, Table
 
 _EACH = re.compile(r"\b(?:per|each|every)\s+((?:\w+\s+){0,3}\w+)", re.IGNORECASE)
-_EACH_KOREAN = re.compile(r"(\w+?)(?:별|마다)(?![가-힣]{2})")
+_EACH_KOREAN = re.compile(r"(\w+?)(?:별|마다)(?![가-힣]{2})|\w+")
+"""A word without one is passed over whole: to look again within it takes time that grows with its square."""
 _UNIT = re.compile(
     r"\b(?:per|each|every)\s+(?P<a>day|week|month|quarter|year)\b(?!\s+of\s+the\s+(?:week|month|year))"
     r"|\b(?P<b>daily|weekly|monthly|quarterly|yearly)\s+(?:total|average|mean|sum|count|number)\b"
@@ -69,7 +70,7 @@ def counted_in(question: str, standing: Sequence[Table], tables: Sequence[Table]
 
 def _fits(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table, Column]]:
     english = [_stems(found[1]) for found in _EACH.finditer(question)]
-    korean = [found[1] for found in _EACH_KOREAN.finditer(question)]
+    korean = [word for word in _EACH_KOREAN.findall(question) if word]
     for table in tables:
         for column in table.columns:
             name = _stems(column.name)
@@ -83,7 +84,7 @@ def _fits(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table, 
 def _tables(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table, Column]]:
     """Give the tables that are named so, each with its rows' names, or else with its key."""
     english = [_stems(found[1]) for found in _EACH.finditer(question)]
-    korean = [found[1] for found in _EACH_KOREAN.finditer(question)]
+    korean = [word for word in _EACH_KOREAN.findall(question) if word]
     for table in tables:
         bare = table.name.rpartition(".")[2]
         name = _stems(bare)

