@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -386,6 +388,39 @@ async def test_r26_a_file_that_lost_its_content_is_not_taken_for_an_empty_one(pa
     assert {kept.name for kept in await again.list()} == {"a"}
     with pytest.raises(StoreError, match="it is empty, and its backup is not"):
         await again.save(record("x"))
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.EOPNOTSUPP], ids=["fat", "smb"])
+async def test_a_file_system_that_gives_no_second_name_keeps_files_and_backups(
+    path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def link(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "link", link)
+    store = JsonFileStore(path)
+    await store.open()
+    await store.save(record("a"))
+    await store.save(record("b"))
+    assert {kept["name"] for kept in json.loads(path.read_text(encoding="utf-8"))} == {"a", "b"}
+    backup = path.with_name("mcp.json.bak")
+    assert {kept["name"] for kept in json.loads(backup.read_text(encoding="utf-8"))} == {"a"}
+    assert not [one.name for one in path.parent.iterdir() if one.suffix in (".old", ".tmp")]
+
+
+async def test_a_folder_of_a_network_drive_need_not_be_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    store = JsonFileStore(path)
+    await store.open()
+    await store.save(record("a"))
+    assert {kept["name"] for kept in json.loads(path.read_text(encoding="utf-8"))} == {"a"}
 
 
 async def test_f16_a_file_that_breaks_while_running_leaves_the_running_state(path: Path) -> None:

@@ -16,6 +16,7 @@ import httpx2 as httpx
 import jwt
 import pytest
 from aiohttp import web
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from naru.config import OAuthSettings, RoleSettings, Settings
@@ -225,6 +226,28 @@ async def test_keys_that_are_away_at_the_start_are_fetched_later(authority: Auth
         assert tokens.verify(token) is None
         authority.keys = keys
         await until(lambda: tokens.verify(token) is not None)
+
+
+async def test_a_key_that_cannot_be_used_takes_no_other_with_it(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A build of OpenSSL without a curve says so with an error that is no error of the tokens' library."""
+    read = jwt.PyJWK
+
+    def without_a_curve(entry: dict[str, Any]) -> jwt.PyJWK:
+        if entry["kid"] == "odd":
+            raise UnsupportedAlgorithm("Curve 1.2.3 is not supported")
+        return read(entry)
+
+    monkeypatch.setattr(jwt, "PyJWK", without_a_curve)
+    authority.keys = [{**authority.keys[1], "kid": "odd"}, {**authority.keys[0], "kty": "oct"}, *authority.keys]
+    made = AccessTokens(settings(authority))
+    await made.issuer.refresh()
+    await made.issuer.refresh()
+    assert made.verify(signed(authority).encode()) is not None
+    told = [record.getMessage() for record in caplog.records if "cannot be used" in record.getMessage()]
+    assert len(told) == 1
+    assert "'odd' (UnsupportedAlgorithm: Curve 1.2.3 is not supported)" in told[0]
 
 
 async def test_keys_that_do_not_come_are_told_of(

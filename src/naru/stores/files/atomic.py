@@ -6,6 +6,7 @@ A folder may be shared by several machines (`share`): then its files are locked 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import random
@@ -26,6 +27,8 @@ _POLL_SECONDS = (0.0005, 0.004)
 """Between two looks at the lock; random, so that waiters do not move in step."""
 HAD_SECONDS = 0.25
 """Whoever let go so recently lets others try first: else a busy writer starves the rest (R-27)."""
+_NO_LINKS = (errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+"""What file systems say that give no file a second name."""
 _LOCKS_LOCK = threading.Lock()
 _MEND_FOLDER = "Make room or make the folder writable, then try again."
 
@@ -205,7 +208,7 @@ def replace_here(path: Path, content: bytes, *, backup: bool = True) -> None:
     try:
         _write_synced(temporary, content)
         if path.exists():
-            os.link(path, kept)
+            _keep_beside(path, kept)
         temporary.replace(path)
         replaced = True
         _sync_folder(path.parent)
@@ -225,6 +228,16 @@ def replace_here(path: Path, content: bytes, *, backup: bool = True) -> None:
         for leftover in (temporary, kept):
             with contextlib.suppress(OSError):
                 leftover.unlink(missing_ok=True)
+
+
+def _keep_beside(path: Path, kept: Path) -> None:
+    """Give the file a second name; FAT and many network file systems know none, so there it is copied."""
+    try:
+        os.link(path, kept)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _write_synced(kept, path.read_bytes())
 
 
 def remove_leftovers(path: Path) -> None:
@@ -250,5 +263,8 @@ def _sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # on a network drive there may be nothing to bring to a disk
+            raise
     finally:
         os.close(handle)

@@ -43,6 +43,8 @@ class Issuer:
         """Take whose tokens they are."""
         self.settings = settings
         self.keys: dict[str, jwt.PyJWK] = {}
+        self._passed_over: list[str] = []
+        """The keys that could not be used, as was told of them last."""
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._roles = (
@@ -142,11 +144,23 @@ class Issuer:
             address = self.settings.jwks_url or await self._discover(session)
             document = await _get(session, address)
         found: dict[str, jwt.PyJWK] = {}
+        passed_over: list[str] = []
         entries = document.get("keys")
         for entry in (entries if isinstance(entries, list) else [])[:_MOST_KEYS]:
-            with contextlib.suppress(jwt.PyJWTError, ValueError, TypeError, AttributeError, KeyError):
-                if entry.get("kid") and entry.get("use", "sig") == "sig" and entry.get("kty") != "oct":
+            if not isinstance(entry, dict) or not entry.get("kid"):
+                continue
+            if entry.get("use", "sig") == "sig" and entry.get("kty") != "oct":
+                try:
                     found[str(entry["kid"])] = jwt.PyJWK(entry)
+                except Exception as error:  # noqa: BLE001  # of libraries; one key takes no other with it
+                    passed_over.append(f"{str(entry['kid'])[:80]!r} ({type(error).__name__}: {str(error)[:200]})")
+        if passed_over and passed_over != self._passed_over:
+            logger.warning(
+                "tokens that name these keys of %s are not taken, since the keys cannot be used: %s",
+                self.settings.issuer,
+                "; ".join(passed_over),
+            )
+        self._passed_over = passed_over
         if not found:
             raise ValueError(f"{shown(URL(address))} holds no usable key")
         return found
