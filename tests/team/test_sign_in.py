@@ -18,6 +18,7 @@ import pytest
 from yarl import URL
 
 from naru.connections.manager import Manager
+from naru.connections.oauth import signins
 from naru.connections.oauth.signins import SignIns, Wish
 from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, StoreError
@@ -127,6 +128,38 @@ async def test_who_waits_for_a_renewal_when_somebody_signs_out_gets_an_error_and
         await out
         assert [type(one).__name__ for one in said] == ["ToolError"] * 3, said
         assert "sign-in was changed" in str(said[0])
+        assert provider.refreshed == 1
+        assert not provider.refresh, "what came of it is revoked, too"
+
+
+async def test_renewed_tokens_that_cannot_be_kept_are_used_and_kept_later(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with upstream() as (provider, server), managed() as manager:
+        record = http("up", server.url)
+        await manager.register(record)
+        await sign_in(manager, record)
+        vault, is_full = manager.signins.vault, True
+        write = vault.write
+
+        def full(*place_and_value: Any) -> None:
+            if is_full:
+                raise StoreError("the disk is full")
+            write(*place_and_value)
+
+        monkeypatch.setattr(vault, "write", full)
+        monkeypatch.setattr(signins, "_AGAIN_SECONDS", 0.02)
+        assert await manager.signed("up", "")
+        for renewed in (1, 2):
+            provider.access.clear()
+            manager.signins.source("", "up", server.url)._renewed_at = -1e9  # type: ignore[union-attr]
+            assert await called(manager) == "ada"
+            assert provider.refreshed == renewed
+            assert not await manager.signins.look_again("", "up"), "the older ones of the vault are not taken up"
+            assert await called(manager) == "ada"
+        assert [record.levelname for record in caplog.records if "in memory alone" in record.getMessage()] == ["ERROR"]
+        is_full = False
+        await until(lambda: vault.read("", "up", "tokens")["refresh_token"] in provider.refresh)  # type: ignore[index]
 
 
 async def test_a_link_that_is_opened_while_somebody_signs_out_keeps_nobody_signed_in() -> None:

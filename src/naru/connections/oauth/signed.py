@@ -38,6 +38,7 @@ class Signed:
         """What the server said that it wants beside what was granted; for the next sign-in."""
         self._renew_with = renew
         self._renewal: asyncio.Task[Tokens] | None = None
+        self._left = asyncio.Event()
         self._renewed_at = -_QUIET_SECONDS
         self._secrets = REDACTOR.passing()
         self._keep_quiet(tokens)
@@ -84,11 +85,21 @@ class Signed:
         if self._renewal is not None:
             await let_end(self._renewal, patience_seconds)
 
+    def leave(self) -> None:
+        """Let nobody wait any more for what is being renewed: whoever signs out revokes it once it has come."""
+        self._left.set()
+
     async def _renewed(self, before: Tokens | None = None) -> str:
         """Return the renewed token; the one before where its authority is away and it is good for seconds yet."""
         renewal = self._begin()
-        await asyncio.wait({renewal})
-        if renewal.cancelled():  # closed by a sign-out or a new sign-in, which is no end of whoever waits here
+        left = asyncio.ensure_future(self._left.wait())
+        try:
+            await asyncio.wait({renewal, left}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            left.cancel()
+        if (
+            not renewal.done() or renewal.cancelled()
+        ):  # closed by a sign-out or a new sign-in, which is no end of whoever waits here
             raise unavailable("The sign-in was changed while its token was being renewed.")
         error = renewal.exception()
         is_away = isinstance(error, LinkError) and not error.failure.needs_auth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import logging
 import time
@@ -23,7 +24,9 @@ from naru.connections.state.faults import LinkError
 from naru.connections.transports.destinations import Lookup, look_up
 from naru.connections.transports.tokens import LAST_SECONDS
 from naru.errors import NotFoundError, StoreError
+from naru.persons import nobodys_context
 from naru.stores.secrets.vault import SHARED, Vault
+from naru.tasks import Tasks
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +35,8 @@ PENDING_SECONDS = 600.0
 TURN_SECONDS = 60.0
 """How long one process waits for another that is changing the same sign-in."""
 _LOOK_SECONDS = 0.03
+_AGAIN_SECONDS = 5.0
+"""How long between two tries to keep tokens that could not be kept."""
 TOKENS, _CLIENT, _PENDING = "tokens", "client", "pending:"
 
 
@@ -88,6 +93,9 @@ class SignIns:
         self.vault = vault
         self.settings = settings or SignInSettings()
         self._signed: dict[tuple[str, str], Signed] = {}
+        self._unkept: dict[tuple[str, str], tuple[Tokens, Tokens]] = {}
+        """Renewed tokens that could not be kept yet, each after those that are: whose refresh token is void."""
+        self._tasks = Tasks()
 
     async def begin(self, wish: Wish) -> Begun:
         """Find out where a person signs in at a server.
@@ -159,8 +167,9 @@ class SignIns:
         Raises:
             NotFoundError: there is no sign-in.
         """
-        await self._drop(owner, server)
-        async with self._turn(owner, server):  # what is being renewed elsewhere is waited for, and revoked
+        if (signed := self._signed.pop((owner, server), None)) is not None:
+            signed.leave()
+        async with self._turn(owner, server):  # what is being renewed, here or elsewhere, is waited for, and revoked
             tokens = await asyncio.to_thread(self._newest, owner, server)
             await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
             await self._drop(owner, server)  # a link that was opened meanwhile has taken them up again
@@ -195,7 +204,7 @@ class SignIns:
             StoreError: it cannot be read.
         """
         signed = self._signed.get((owner, server))
-        tokens = flow.read_tokens(await asyncio.to_thread(self.vault.read, owner, server, TOKENS))
+        tokens = await asyncio.to_thread(self._read, owner, server)
         if signed is None or tokens is None or tokens.signed_in != signed.tokens.signed_in:
             await self._drop(owner, server)
             return signed is not None or tokens is not None
@@ -217,6 +226,10 @@ class SignIns:
     async def close(self) -> None:
         """Give up what is being renewed, after a moment: what was sent is void, and what comes back unkept."""
         await asyncio.gather(*(signed.close(patience_seconds=LAST_SECONDS) for signed in self._signed.values()))
+        await self._tasks.end()
+        for owner, server in list(self._unkept):
+            with contextlib.suppress(StoreError):
+                await asyncio.to_thread(self._newest, owner, server)
         self._signed.clear()
         self.vault.close()
 
@@ -224,8 +237,15 @@ class SignIns:
         return Fetch(url, hosts=self.settings.hosts, lookup=self.settings.lookup)
 
     def _held(self, owner: str, server: str, url: str) -> Tokens | None:
-        tokens = flow.read_tokens(self.vault.read(owner, server, TOKENS))
+        tokens = self._read(owner, server)
         return tokens if tokens is not None and _is_same(tokens.url, url) else None
+
+    def _read(self, owner: str, server: str) -> Tokens | None:
+        """Return a sign-in's tokens: those that are kept, or what came instead of them and could not be."""
+        kept = flow.read_tokens(self.vault.read(owner, server, TOKENS))
+        before, after = self._unkept.get((owner, server), (None, None))
+        is_after = kept is not None and before is not None and kept.access_token == before.access_token
+        return after if is_after else kept
 
     def _scope(self, wish: Wish, found: Found, held: Tokens | None, configured: str) -> str:
         signed = self._signed.get((wish.owner, wish.server))
@@ -267,13 +287,49 @@ class SignIns:
                     await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
                     self._signed.pop((owner, server), None)
                 raise
-            await asyncio.to_thread(self.vault.write, owner, server, TOKENS, tokens.kept())
+            try:
+                await asyncio.to_thread(self.vault.write, owner, server, TOKENS, tokens.kept())
+                self._unkept.pop((owner, server), None)
+            except StoreError as error:
+                self._keep_later(owner, server, kept, tokens, error)
         return tokens
 
+    def _keep_later(self, owner: str, server: str, kept: Tokens, tokens: Tokens, error: StoreError) -> None:
+        """Go on with tokens that cannot be kept now: those before them are void, and nobody has to sign in again."""
+        before, _ = self._unkept.get((owner, server), (kept, tokens))
+        is_first = (owner, server) not in self._unkept
+        self._unkept[owner, server] = before, tokens
+        if is_first:
+            logger.error(
+                "the renewed tokens for %s are in memory alone until they can be kept, which is tried again every "
+                "%g s; if Naru ends before, sign in again: %s",
+                server,
+                _AGAIN_SECONDS,
+                error,
+            )
+            self._tasks.begin(self._keep_again(owner, server), context=nobodys_context(), name="keep renewed tokens")
+
+    async def _keep_again(self, owner: str, server: str) -> None:
+        while (owner, server) in self._unkept:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            with contextlib.suppress(LinkError):
+                async with self._turn(owner, server):
+                    await asyncio.to_thread(self._newest, owner, server)
+        logger.info("the renewed tokens for %s are kept, or over", server)
+
     def _newest(self, owner: str, server: str) -> Tokens | None:
-        """Return what is kept of a sign-in now, at whichever hub it was kept last."""
+        """Return what a sign-in is now, at whichever hub it was kept last; keep it where that was not possible yet."""
         self.vault.pull(owner, server, TOKENS)
-        return flow.read_tokens(self.vault.read(owner, server, TOKENS))
+        tokens = self._read(owner, server)
+        unkept = self._unkept.get((owner, server))
+        if unkept is not None:
+            if tokens is unkept[1]:
+                try:
+                    self.vault.write(owner, server, TOKENS, tokens.kept())
+                except StoreError:  # it is told of, and tried again
+                    return tokens
+            del self._unkept[owner, server]
+        return tokens
 
     @asynccontextmanager
     async def _turn(self, owner: str, server: str) -> AsyncIterator[None]:
