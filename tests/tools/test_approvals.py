@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from tests.waiting import sleep_as_the_machine, until
 
 from naru.config import ApprovalSettings
 from naru.deadlines import bound
-from naru.errors import NotFoundError, PolicyError
+from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import ToolDefinition
+from naru.tools.supervision import approvals as module
+from naru.tools.supervision import waiting_room
 from naru.tools.supervision.approvals import Approvals, Decision
 from naru.tools.supervision.calls import Call
 from naru.tools.supervision.patience import patient
@@ -217,12 +220,55 @@ async def test_two_processes_that_allow_something_for_always_keep_both(tmp_path:
     assert [one.tool for one in desks[0].standing] == [one.tool for one in desks[1].standing] == ["read", "write"]
 
 
+async def test_an_answer_that_cannot_be_kept_is_told_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = 0
+
+    def full(*_: object) -> None:
+        nonlocal looks
+        looks += 1
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(module, "replace_file", full)
+    monkeypatch.setattr(module, "_LOOK_SECONDS", 0.01)
+    holder, other = (approvals(tmp_path / "approvals.json", ask=["files/*"]) for _ in range(2))
+    call = asyncio.ensure_future(holder.decide(CALL))
+    await other.answer((await waiting_in(other)).id, Decision.ALWAYS, by="key_op")
+    await until(lambda: looks > 3)
+    assert sum("could not be kept" in record.getMessage() for record in caplog.records) == 1
+    monkeypatch.undo()
+    assert await asyncio.wait_for(call, 30) == "approved_always"
+
+
+async def test_a_folder_of_waiting_calls_that_is_held_up_holds_up_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go, went = threading.Event(), []
+
+    def slowly(*_: object, **__: object) -> None:
+        went.append(may_go.wait(2))
+
+    monkeypatch.setattr(waiting_room, "replace_file", slowly)
+    monkeypatch.setattr(waiting_room, "remove_file", slowly)
+    desk = approvals(tmp_path / "approvals.json", ask=["files/*"])
+    call = asyncio.ensure_future(desk.decide(CALL))
+    one = await waiting_in(desk)
+    await asyncio.sleep(0.01)
+    await desk.answer(one.id, Decision.ONCE, by="key_op")
+    await asyncio.sleep(0.01)
+    assert desk.waiting == []
+    may_go.set()
+    assert await call == "approved_once"
+    assert went == [True] * 3, "entered, and left with its answer, while others went on"
+
+
 async def test_a_call_whose_process_was_killed_waits_no_more(tmp_path: Path) -> None:
     desk = approvals(tmp_path / "approvals.json", ask=["files/*"])
     call = asyncio.ensure_future(desk.decide(CALL))
     one = await waiting_in(desk)
-    await asyncio.sleep(0)
     place = tmp_path / "waiting" / f"{one.id}.json"
+    await until(place.exists)
     assert place.stat().st_mode & 0o077 == 0
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()

@@ -97,9 +97,7 @@ class Signed:
             await asyncio.wait({renewal, left}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             left.cancel()
-        if (
-            not renewal.done() or renewal.cancelled()
-        ):  # closed by a sign-out or a new sign-in, which is no end of whoever waits here
+        if not renewal.done() or renewal.cancelled():  # by a sign-out or a new sign-in: no end of whoever waits here
             raise unavailable("The sign-in was changed while its token was being renewed.")
         error = renewal.exception()
         is_away = isinstance(error, LinkError) and not error.failure.needs_auth

@@ -130,7 +130,7 @@ class Approvals:
     @property
     def waiting(self) -> Sequence[Waiter]:
         """The calls that wait now, oldest first, whichever process of this data folder holds them."""
-        own = [one.shown for one in self._held.values()]
+        own = [one.shown for one in self._held.values() if not one.answer.done()]
         return sorted((*own, *(one for one in self._room.waiting() if one.id not in self._held)), key=_asked_at)
 
     @property
@@ -223,19 +223,17 @@ class Approvals:
                 await asyncio.wait({one.answer}, timeout=self.settings.wait_seconds)
             return one.answer.result() if one.answer.done() else None
         finally:
-            del self._held[one.shown.id]
             one.answer.cancel()
             for task in asking:
                 task.cancel()
             await asyncio.gather(*asking, return_exceptions=True)
             try:
-                self._room.leave(one.shown.id)
-            except (
-                StoreError,
-                OSError,
-            ) as error:  # it is answered all the same
+                await asyncio.to_thread(self._room.leave, one.shown.id)
+            except (StoreError, OSError) as error:  # it is answered all the same
                 logger.warning("the call %s, which waits no more, is still shown: %s", one.shown.id, error)
-            self.changed(call.server)
+            finally:
+                del self._held[one.shown.id]
+                self.changed(call.server)
 
     def _shown(self, call: Call, why: str) -> Waiter:
         now = now_ms()
@@ -272,25 +270,34 @@ class Approvals:
 
     async def _ask_elsewhere(self, one: _Held) -> None:
         """Show the call to other processes, and take the answer that one of them leaves."""
+        entering = asyncio.ensure_future(asyncio.to_thread(self._room.enter, one.shown))
         try:
-            self._room.enter(one.shown)  # not in a thread, which would go on after the call has left
+            await asyncio.shield(entering)
+        except asyncio.CancelledError:  # the thread goes on, and the call leaves only after it has entered
+            await asyncio.wait({entering})
+            raise
         except (StoreError, OSError) as error:
             logger.warning("the waiting call %s can be answered here alone: %s", one.shown.id, error)
             return
+        told = ""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             said = self._room.answered(one.shown.id)
             if said is not None and said[0] in list(Decision):
-                await self._take(one, Decision(said[0]), by=said[1])
+                told = await self._take(one, Decision(said[0]), by=said[1], told=told)
 
-    async def _take(self, one: _Held, decision: Decision, *, by: str) -> None:
+    async def _take(self, one: _Held, decision: Decision, *, by: str, told: str = "") -> str:
+        """Take an answer; return why it could not be kept, of which is told unless that was the last time, too."""
         try:
             if not one.answer.done():
                 await self.answer(one.shown.id, decision, by=by)
         except NotFoundError:
-            return  # somebody else was faster
+            pass  # somebody else was faster
         except StoreError as error:
-            logger.error("the answer to the waiting call %s could not be kept: %s", one.shown.id, error)
+            if str(error) != told:
+                logger.error("the answer to the waiting call %s could not be kept: %s", one.shown.id, error)
+            return str(error)
+        return ""
 
     def _stands(self, call: Call) -> bool:
         self.load()
