@@ -123,6 +123,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     finally:
         for task in watching:
             task.cancel()
+        await asyncio.gather(*(close() for close in {row.close for row in rows} if close is not None))
         gateway.end_streams()
         await gateway.close()
 

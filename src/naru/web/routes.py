@@ -46,6 +46,8 @@ class Endpoint:
     """The handler is an ASGI application (scope, receive, send), for streams and hot paths."""
     media: bool = False
     """Its bodies hold pictures and files: `server.max_media_body_bytes` bounds them."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Ends what goes on when its requests have ended; asked when the application is closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from openai.types.responses import Response, ResponseStreamEvent
 
 from naru.config import HubSettings, Settings
 from naru.errors import ModelError
+from naru.hub import open_hub
 from naru.messages import ChatEvent, ChatRequest, Finish, Json, Text, Usage
 from naru.models.scripted import ScriptedBackend
 from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.shared.commons import Alone, Hear
+from naru.web.app import open_app
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
 
@@ -203,6 +205,22 @@ async def test_one_that_was_lost_with_its_hub_is_told_as_failed(tmp_path: Path) 
         assert lost.status == "failed"
         assert lost.error is not None
         assert "stopped" in lost.error.message
+
+
+async def test_one_that_is_made_when_naru_stops_is_kept_as_failed(tmp_path: Path) -> None:
+    backend = Patient()
+    settings = Settings.model_validate(
+        {"hub": {"data_dir": tmp_path, "store": "memory:"}, "server": {"allowed_hosts": ["127.0.0.1:*"]}}
+    )
+    async with open_hub(settings, backend=backend) as hub:
+        async with open_app(hub) as app, served(app.asgi) as url, client_of(url) as client:
+            begun = await client.responses.create(**ASKED)
+            assert (await client.responses.retrieve(begun.id)).status == "in_progress"
+        assert backend.left.is_set(), "its work has ended before what it works with is closed"
+    kept = await ResponseStore(tmp_path / "responses.db", days=1).get("local", begun.id)
+    assert kept is not None
+    assert kept.response["status"] == "failed"
+    assert "is stopping" in kept.response["error"]["message"]
 
 
 @pytest.mark.parametrize(("more", "named"), [({"store": False}, "store"), ({"background": "yes"}, "background")])

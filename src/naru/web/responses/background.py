@@ -6,6 +6,7 @@ Each runs as a stream of its own through the same face, whose events are kept he
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 from collections.abc import AsyncGenerator, Callable
@@ -17,6 +18,7 @@ from naru.errors import NaruError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
 from naru.stores.kept.responses import Kept, ResponseStore
+from naru.tasks import Tasks
 from naru.web.face.client import ClientGoneError, read_body, respond
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _KEPT_SECONDS = 300.0
 """How long the events of an answer that has ended can be followed."""
+_STOP_SECONDS = 5.0
 _STREAM = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
 logger = logging.getLogger(__name__)
 current: ContextVar[Answering | None] = ContextVar("current", default=None)
@@ -106,6 +109,14 @@ class Background:
         self._face = face
         self._store = store
         self.running: dict[str, Answering] = {}
+        self._tasks = Tasks()
+
+    async def close(self) -> None:
+        """Stop all answers, and wait a moment until what is kept of them says so."""
+        self._tasks.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._tasks.ended()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, now or in the background."""
@@ -118,7 +129,7 @@ class Background:
             await self._face(scope, _again(body, receive), send)
             return
         answering = Answering(caller_of(scope.get("state")))
-        answering.task = asyncio.create_task(self._run(answering, scope, {**asked, "stream": True}), name="naru-answer")
+        answering.task = self._tasks.begin(self._run(answering, scope, {**asked, "stream": True}), name="naru-answer")
         await answering.begun()
         if not answering.response:
             status, said = answering.refusal or (500, b"{}")

@@ -51,7 +51,7 @@ def endpoints(core: Core) -> list[Endpoint]:
     counted = TokenCount(core, face, lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens})
     desk = Desk(store, responses, core.hub.commons)
     return [
-        Endpoint("/v1/responses", ("POST",), responses, Access.USER, raw=True, media=True),
+        Endpoint("/v1/responses", ("POST",), responses, Access.USER, raw=True, media=True, close=responses.close),
         Endpoint("/v1/responses/input_tokens", ("POST",), counted.answer, Access.USER),
         Endpoint("/v1/responses/{response}", ("GET",), desk.show, Access.USER),
         Endpoint("/v1/responses/{response}", ("DELETE",), desk.delete, Access.USER),
