@@ -135,8 +135,8 @@ class Manager:
                 existed = await self._store.delete(name)
             if not existed and name not in self._connections:
                 raise _unknown(name)
-            self.guard.forget(name)
             await self._drop(name)
+            await asyncio.to_thread(self.guard.forget, name)
             await asyncio.to_thread(self._memory.forget, name)
             await self.signins.forget_server(name)
 

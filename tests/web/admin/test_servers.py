@@ -15,6 +15,7 @@ import httpx2 as httpx
 import pytest
 
 from naru.errors import ToolTimeoutError
+from naru.messages import ToolDefinition
 from naru.records import ServerRecord, TransportType
 from naru.stores.files import atomic as atomic_file
 from naru.stores.open import open_store
@@ -363,6 +364,23 @@ async def test_f18_a_changed_list_is_offered_within_two_seconds(
     assert (shown[0]["status"], shown[1]["status"]) == ("changed", "pending")
     assert any('"x"' in line for line in shown[0]["diff"])
     print(f"f18: {took:.2f} s")
+
+
+async def test_pins_that_another_process_holds_hold_up_nobody(
+    hub: AdminHub, client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    record = ServerRecord(name="m", config={"url": "http://127.0.0.1:9/mcp"}, auto_connect=False)
+    await hub.manager.register(record)
+    tools = [ToolDefinition("t1"), ToolDefinition("t2")]
+    hub.manager.guard.offered(record, tools[:1])
+    hub.manager.guard.offered(record, tools)
+    for ask in (client.post(f"{BASE}/m/approve"), client.delete(f"{BASE}/m")):
+        with atomic_file.file_lock(tmp_path / "pins.json"):
+            asked = asyncio.ensure_future(ask)
+            await asyncio.sleep(0.05)
+            assert not asked.done()
+        assert (await asked).is_success
+    assert "t1" not in (tmp_path / "pins.json").read_text(encoding="utf-8")
 
 
 async def test_s50_no_call_reaches_a_tool_that_changed_until_it_is_approved(tmp_path: Path) -> None:

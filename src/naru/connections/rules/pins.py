@@ -117,6 +117,8 @@ class PinBook:
     def approve(self, record: ServerRecord, tools: Iterable[str] | None = None) -> list[str]:
         """Approve tools as they are now, or all of the server's; return those that were not approved before.
 
+        Waits for its turn at the file: call it from a thread.
+
         Raises:
             NotFoundError: no such tool was ever listed.
             StoreError: it could not be kept.
@@ -138,7 +140,7 @@ class PinBook:
         return approved
 
     def forget(self, server: str) -> None:
-        """Drop a removed server's pins. Raises StoreError."""
+        """Drop a removed server's pins. Waits for its turn: call it from a thread. Raises StoreError."""
         self._trusted.pop(server, None)
         self._edit(server, lambda known: None)
 
@@ -150,27 +152,30 @@ class PinBook:
         if now == known:
             return now
         if self._file is None:
-            return self._put(server, now)
+            self._servers = _with(self._servers, server, now)
+            return now
         path = self._file.path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with file_lock(path):
             self.load()
-            now = edit(self._servers.get(server))
+            before = self._servers
+            now = edit(before.get(server))
+            edited = _with(before, server, now)
             self._file.read_again()  # whatever becomes of the file
-            self._put(server, now)
+            self._servers = edited
             servers = {
                 name: {"identity": kept.identity, "pins": {tool: asdict(pin) for tool, pin in kept.pins.items()}}
-                for name, kept in self._servers.items()
+                for name, kept in edited.items()
             }
             text = json.dumps({"format": 1, "servers": servers}, ensure_ascii=False)
             replace_file(path, text.encode("utf-8", "surrogatepass") + b"\n")
         return now
 
-    def _put(self, server: str, now: _Server | None) -> _Server | None:
-        self._servers.pop(server, None)
-        if now is not None:
-            self._servers[server] = now
-        return now
+
+def _with(servers: Mapping[str, _Server], server: str, now: _Server | None) -> dict[str, _Server]:
+    """Return all servers with one as it is now: another thread never sees a server that is gone for a moment."""
+    others = {name: kept for name, kept in servers.items() if name != server}
+    return others if now is None else {**others, server: now}
 
 
 def _reviewed(

@@ -139,16 +139,22 @@ class PolicyGuard:
         return self.policy.cap(result)
 
     def approve(self, record: ServerRecord, tools: Sequence[str] | None = None) -> list[str]:
-        """Approve tools as they are now, whoever they were listed to. Raises NotFoundError, StoreError."""
+        """Approve tools as they are now, whoever they were listed to. Waits for its turn: call it from a thread.
+
+        Raises:
+            NotFoundError: no such tool was ever listed.
+            StoreError: it could not be kept.
+        """
         places = [place for place in self.pins.places(record.name) if self.pins.pins(place)] or [record.name]
         approved: dict[str, None] = {}
         missing: NotFoundError | None = None
         for place in places:
-            self._reviewed.pop(place, None)
             try:
                 approved |= dict.fromkeys(self.pins.approve(record.model_copy(update={"name": place}), tools))
             except NotFoundError as error:
                 missing = error
+            finally:
+                self._reviewed.pop(place, None)  # after it: meanwhile the list may have been judged as it was
         if missing is not None and len(places) == 1:
             raise missing
         return list(approved)
@@ -161,8 +167,8 @@ class PolicyGuard:
     def forget(self, server: str) -> None:
         """Drop what is known of a removed server. Raises StoreError."""
         for place in self.pins.places(server):
-            self._reviewed.pop(place, None)
             self.pins.forget(place)
+            self._reviewed.pop(place, None)
 
     def _review(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> _Review:
         kept = self._reviewed.get(record.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -188,7 +189,7 @@ class AdminServers:
         body = parse_body(wire.ToolNames, await read_json(request) if raw.strip() else {})
         guard = self._manager.guard
         if isinstance(guard, PolicyGuard):
-            note_audit(request.scope, approved=guard.approve(record, body.tools))
+            note_audit(request.scope, approved=await asyncio.to_thread(guard.approve, record, body.tools))
         return self._shown(record)
 
     async def explanation(self, request: Request) -> Response:
