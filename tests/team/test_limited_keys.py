@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 from naru.errors import PolicyError
 from naru.persons import Bounds, Person, Reach, current_person
 from naru.records import ServerRecord
+from naru.stores.kept.spending import Spending
 from naru.stores.secrets.keys import KeyFile
 from tests.team.conftest import Team, call_mcp, declared, team
 
@@ -216,6 +220,22 @@ async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path
         async with hub.client(hub.key("admin")) as asking:
             shown = next(one for one in (await asking.get("/api/keys")).json() if one.get("tokensPerDay") == 20)
             assert shown["tokensToday"] >= 20
+
+
+async def test_tokens_are_counted_without_holding_up_others_where_another_process_writes(tmp_path: Path) -> None:
+    spending = Spending(tmp_path / "spending.db")
+    await spending.add_tokens("key_1", 5)
+    with closing(sqlite3.connect(tmp_path / "spending.db", isolation_level=None)) as other:
+        other.execute("begin immediate")
+        paying = asyncio.ensure_future(spending.add_tokens("key_1", 5))
+        asking = asyncio.ensure_future(spending.of_soon("key_1"))
+        await asyncio.sleep(0.02)
+        assert not paying.done()
+        other.execute("commit")
+    await paying
+    assert (await asking).tokens in (5, 10), "as it was asked before or after"
+    assert spending.of("key_1").tokens == 10
+    spending.close()
 
 
 async def test_sessions_hear_nothing_of_hidden_servers(tmp_path: Path) -> None:

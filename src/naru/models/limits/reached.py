@@ -51,7 +51,7 @@ class ReachedBackend(WrappedBackend):
         except NotFoundError:
             raise _unknown(request.model) from None
         finally:
-            self._pay(bill.tokens)
+            await self._pay(bill.tokens)
 
     async def deliver(self, request: ChatRequest, take: Take) -> None:
         """Ask once and have the batches taken; see `Delivering`."""
@@ -67,7 +67,7 @@ class ReachedBackend(WrappedBackend):
         except NotFoundError:
             raise _unknown(request.model) from None
         finally:
-            self._pay(bill.tokens)
+            await self._pay(bill.tokens)
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the person sees."""
@@ -83,7 +83,7 @@ class ReachedBackend(WrappedBackend):
             NotFoundError, ModelError: as `stream`.
         """
         allowed = await self._allowed(ChatRequest(model, ()))
-        self._pay(int(size / BYTES_PER_TOKEN) + 1)
+        await self._pay(int(size / BYTES_PER_TOKEN) + 1)
         return self.for_model(allowed.model)
 
     def _check(self, model: str) -> None:
@@ -98,7 +98,7 @@ class ReachedBackend(WrappedBackend):
         if self._person.reach.bounds_models:
             self._check(request.model)
         budget = self._person.reach.tokens_per_day
-        if budget is not None and self._spending.of(self._person.id).tokens >= budget:
+        if budget is not None and (await self._spending.of_soon(self._person.id)).tokens >= budget:
             wait = seconds_to_tomorrow()
             error = ModelError(
                 f"This key has used its {budget} tokens of today (UTC).",
@@ -110,11 +110,11 @@ class ReachedBackend(WrappedBackend):
             raise error
         return request
 
-    def _pay(self, tokens: int) -> None:
+    async def _pay(self, tokens: int) -> None:
         if not tokens or self._person.reach.tokens_per_day is None:
             return
         try:
-            self._spending.add_tokens(self._person.id, tokens)
+            await self._spending.add_tokens(self._person.id, tokens)
         except StoreError as error:  # The answer is given, or its own failure is told.
             logger.error("%d tokens of %s are not counted: %s", tokens, self._person.id, error)
 

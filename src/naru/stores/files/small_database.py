@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 import threading
 from contextlib import closing
@@ -36,6 +37,33 @@ class SmallDatabase:
                 return connection.execute(statement, values).fetchall()
         except (sqlite3.Error, OSError) as error:
             raise unusable(self.path, error, what=self._what) from error
+
+    async def run_soon(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement as `run` does: here where nobody else is at the file, else in a thread that waits.
+
+        Raises:
+            StoreError: it could not be run.
+        """
+        if self._connection is not None and self._lock.acquire(blocking=False):
+            try:
+                return self._run_now(self._connection, statement, values)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    raise unusable(self.path, error, what=self._what) from error
+            except (sqlite3.Error, OSError) as error:
+                raise unusable(self.path, error, what=self._what) from error
+            finally:
+                self._lock.release()
+        return await asyncio.to_thread(self.run, statement, values)
+
+    @staticmethod
+    def _run_now(connection: sqlite3.Connection, statement: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
+        connection.execute("pragma busy_timeout = 0")
+        try:
+            with connection:
+                return connection.execute(statement, values).fetchall()
+        finally:
+            connection.execute(f"pragma busy_timeout = {_BUSY_SECONDS * 1000}")
 
     def copy(self, path: Path) -> None:
         """Write all of it to another file. Raises StoreError."""

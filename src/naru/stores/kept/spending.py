@@ -1,10 +1,11 @@
 """What keys have used of their budgets today (UTC): requests and tokens, counted in one file for all processes.
 
-Kept for limited keys alone; one small statement each, so it is done where it is asked.
+Kept for limited keys alone; one small statement each, so it is done where it is asked, if the file is free.
 """
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,9 @@ delete from spent where day < cast(strftime('%s', 'now') as integer) / 86400 - 3
 """
 
 
+_OF = "select requests, tokens from spent where person = ? and day = ?"
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What was used today."""
@@ -36,7 +40,7 @@ class Spent:
 
 
 class Spending(Untold):
-    """Counts by person and day. Use in one thread; other processes may use the same file."""
+    """Counts by person and day. Use inside one event loop; other processes may use the same file."""
 
     def __init__(self, path: Path) -> None:
         self._database = SmallDatabase(path, _SCHEMA, what="The budgets cannot be kept or read")
@@ -71,18 +75,27 @@ class Spending(Untold):
             self._tell(f"requests {person}", 1)
         return bool(made)
 
-    def add_tokens(self, person: str, tokens: int) -> None:
+    async def add_tokens(self, person: str, tokens: int) -> None:
         """Count tokens that were used. Raises StoreError."""
-        self._database.run(
-            "insert into spent (person, day, tokens) values (?, ?, ?) "
-            "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
-            (person, today(), tokens),
-        )
+        try:
+            await self._database.run_soon(
+                "insert into spent (person, day, tokens) values (?, ?, ?) "
+                "on conflict (person, day) do update set tokens = tokens + excluded.tokens",
+                (person, today(), tokens),
+            )
+        except asyncio.CancelledError:  # the thread counts them all the same
+            self._tell(f"tokens {person}", tokens)
+            raise
         self._tell(f"tokens {person}", tokens)
 
     def of(self, person: str) -> Spent:
         """Return what a person has used today. Raises StoreError."""
-        found = self._database.run("select requests, tokens from spent where person = ? and day = ?", (person, today()))
+        found = self._database.run(_OF, (person, today()))
+        return Spent(*found[0]) if found else Spent()
+
+    async def of_soon(self, person: str) -> Spent:
+        """Return the same without holding up others. Raises StoreError."""
+        found = await self._database.run_soon(_OF, (person, today()))
         return Spent(*found[0]) if found else Spent()
 
     def close(self) -> None:
