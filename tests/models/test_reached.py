@@ -38,7 +38,7 @@ async def test_what_an_endpoint_does_not_count_is_guessed_from_all_that_it_said(
 
 async def test_an_answer_is_whole_though_its_tokens_cannot_be_counted(tmp_path: Path) -> None:
     class Full(Spending):
-        def add_tokens(self, person: str, tokens: int) -> None:
+        async def add_tokens(self, person: str, tokens: int) -> None:
             raise StoreError("The disk is full.")
 
     spending = Full(tmp_path / "spending.db")

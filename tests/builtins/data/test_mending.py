@@ -10,7 +10,7 @@ import pytest
 
 from naru.builtins.data.asking import mend
 from naru.builtins.data.asking.ask import mended
-from naru.builtins.data.asking.each import each_of, unit_of
+from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.scope import Scope, find_scope, named_values
 from naru.builtins.data.databases.catalogue import Catalogue, Column, Table
 from naru.builtins.data.databases.database import Database
@@ -283,69 +283,3 @@ async def test_what_is_no_single_select_is_left_as_it_is(database: Database):
 
 async def _nothing(question: str, count: int) -> list[tuple[str, str, float]]:
     return []
-
-
-COUNTED = """
-CREATE TABLE shop (id INTEGER PRIMARY KEY, town TEXT, num_staff INTEGER, opened DATE);
-CREATE TABLE visits (shop_id INTEGER REFERENCES shop (id), day DATE, count INTEGER);
-CREATE TABLE sale (id INTEGER PRIMARY KEY, shop_id INTEGER REFERENCES shop (id), sold DATE, price REAL);
-INSERT INTO shop VALUES (1, 'Seoul', 7, '2020-01-01'), (2, 'Busan', 3, '2021-01-01');
-INSERT INTO visits VALUES (1, '2026-01-05', 10), (1, '2026-01-06', 20), (2, '2026-02-01', 5);
-INSERT INTO sale VALUES (1, 1, '2026-01-05', 4), (2, 1, '2026-01-20', 8), (3, 2, '2026-02-03', 1);
-"""
-ASKED_IN_WORDS = {
-    "what is only called count": ("How many visits were there?", "SELECT COUNT(*) FROM visits", [[35]]),
-    "what was counted by its name": (
-        "What is the total number of staff in each town?",
-        "SELECT town, COUNT(*) FROM shop GROUP BY town ORDER BY COUNT(*) DESC",
-        [["Seoul", 7], ["Busan", 3]],
-    ),
-    "a count that the condition is of": (
-        "How many days had more than 9 visits?",
-        "SELECT COUNT(*) FROM visits WHERE count > 9",
-        [[2]],
-    ),
-    "rows of which nothing was counted": ("How many shops are there?", "SELECT COUNT(*) FROM shop", [[2]]),
-    "a month": (
-        "What is the monthly average price?",
-        "SELECT AVG(price) FROM sale",
-        [["2026-01", 6], ["2026-02", 1]],
-    ),
-    "a month in Korean": ("월별 판매 건수", "SELECT COUNT(*) FROM sale", [["2026-01", 2], ["2026-02", 1]]),
-    "a day, beside a far table's column of that name": (
-        "How many sales per day?",
-        "SELECT COUNT(*) FROM sale",
-        [["2026-01-05", 1], ["2026-01-20", 1], ["2026-02-03", 1]],
-    ),
-    "the month of a condition's day": (
-        "Total price per month since 2026",
-        "SELECT SUM(price) FROM sale JOIN shop ON shop.id = sale.shop_id WHERE sold > '2026-01-10' AND town <> ''",
-        [["2026-01", 8], ["2026-02", 1]],
-    ),
-    "a monthly figure that is none of a sum": (
-        "Shops with the monthly total",
-        "SELECT town FROM shop WHERE id = 1",
-        [["Seoul"]],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", ASKED_IN_WORDS)
-async def test_what_the_question_counts_and_by_which_part_of_the_calendar(case: str, tmp_path: Path):
-    with sqlite3.connect(tmp_path / "shops.db") as shops:
-        shops.executescript(COUNTED)
-    shops.close()
-    database = SqliteDatabase(DataSettings(naru_database_url=str(tmp_path / "shops.db"), _env_file=None))
-    question, written, wanted = ASKED_IN_WORDS[case]
-    catalogue = await database.catalogue()
-    sql = await mended(written, Scope(catalogue.tables, (), ()), catalogue, database, question=question)
-    found = [sorted(row, key=lambda cell: not isinstance(cell, str)) for row in await rows_of(database, sql)]
-    assert found == wanted, sql
-    await database.close()
-
-
-@pytest.mark.parametrize(
-    "question", ["each day of the week", "요일별", "3개월별", "라인별", "a daily limit", "생년월일별"]
-)
-def test_what_is_no_part_of_the_calendar(question: str):
-    assert unit_of(question) == ""

@@ -10,29 +10,20 @@ Values are in `stored`. A statement that cannot be read is left as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import sqlglot
 from sqlglot import exp
 
-from naru.builtins.data.asking.each import counted_in, each_of, unit_of
+from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.joins import WORDS_TYPE, ways
 from naru.builtins.data.asking.scope import Scope, is_named
 from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
-from naru.builtins.data.databases.catalogue import Column, Table
+from naru.builtins.data.databases.catalogue import Table
 
 _DIALECTS = {"PostgreSQL": "postgres", "SQLite": "sqlite", "DuckDB": "duckdb", "MySQL": "mysql"}
 _COMPARES_TEXTS = ("PostgreSQL", "DuckDB")
 """Engines that know LIKE of texts alone."""
-_PART_OF_DAY = {unit: f"DATE_TRUNC('{unit}', DAY)" for unit in ("day", "week", "month", "quarter", "year")}
-_PARTS_OF_DAYS = {
-    "SQLite": {"day": "DATE(DAY)", "week": "STRFTIME('%Y-%W', DAY)", "month": "STRFTIME('%Y-%m', DAY)",
-               "year": "STRFTIME('%Y', DAY)"},
-    "MySQL": {"day": "DATE(DAY)", "week": "DATE_FORMAT(DAY, '%x-%v')", "month": "DATE_FORMAT(DAY, '%Y-%m')",
-              "year": "YEAR(DAY)"},
-}  # fmt: skip
-_DAY_TYPE = re.compile("date|timestamp", re.IGNORECASE)
 _DIVIDES_WHOLE = ("PostgreSQL", "SQLite")
 """Engines where 1 / 2 is 0."""
 
@@ -53,8 +44,7 @@ def written(tree: exp.Select, dialect: str) -> str:
 
 def mend(tree: exp.Select, scope: Scope, dialect: str, question: str = "") -> None:
     """Mend the tree in place."""
-    _counted(tree, scope, question)
-    _for_each(tree, scope, question, dialect)
+    _for_each(tree, scope, question)
     for select in list(tree.find_all(exp.Select)):
         named = _named(select, scope, question) if select is tree else []
         Joins(select, scope).complete(named)
@@ -175,45 +165,15 @@ def _groups(select: exp.Select) -> None:
         select.set("group", exp.Group(expressions=[*grouped, *missing]))
 
 
-def _counted(select: exp.Select, scope: Scope, question: str) -> None:
-    """Sum up what was counted already, where the statement counts the rows that hold it."""
-    counts = [one for one in select.find_all(exp.Count) if one.find(exp.Star) or isinstance(one.this, exp.Column)]
-    standing = list(_tables_of(select, scope).values())
-    found = counted_in(question, standing, scope.tables) if len({one.sql() for one in counts}) == 1 else None
-    if found and not any(column.name.casefold() == found[1].name.casefold() for column in select.find_all(exp.Column)):
-        for one in counts:
-            one.replace(exp.Sum(this=_of(*found)))
-
-
-def _for_each(select: exp.Select, scope: Scope, question: str, dialect: str) -> None:
+def _for_each(select: exp.Select, scope: Scope, question: str) -> None:
     """Group sums that stand alone by what the question wants one for each of."""
     if select.args.get("group") or not all(_sums(item, select) for item in select.expressions):
         return
     tables = list(_tables_of(select, scope).values())
-    group: exp.Expr | None = None
-    if found := each_of(question, tables):
-        group = _of(*found)
-    elif (unit := unit_of(question)) and (day := _day(select, tables)):
-        part = _PARTS_OF_DAYS.get(dialect, _PART_OF_DAY).get(unit, "")
-        called = part.replace("DAY", day.sql(_DIALECTS[dialect]))
-        group = sqlglot.parse_one(called, read=_DIALECTS[dialect]) if part else None
-    elif found := each_of(question, scope.tables):
-        group = _of(*found)
-    if group is not None:
-        select.set("group", exp.Group(expressions=[group]))
-
-
-def _day(select: exp.Select, tables: Sequence[Table]) -> exp.Column | None:
-    """Return the one day that the statement asks of, else the only one that its tables have."""
-    days = [(table, column) for table in tables for column in table.columns if _DAY_TYPE.search(column.type)]
-    asked = {column.name.casefold() for column in select.find_all(exp.Column)}
-    days = [day for day in days if day[1].name.casefold() in asked] or days
-    return _of(*days[0]) if len(days) == 1 else None
-
-
-def _of(table: Table, column: Column) -> exp.Column:
-    name = identifier(table.name.rpartition(".")[2])  # `Joins` says it by its alias, or joins it
-    return exp.Column(this=identifier(column.name), table=name)
+    if found := each_of(question, tables) or each_of(question, scope.tables):
+        table = identifier(found[0].name.rpartition(".")[2])  # `Joins` says it by its alias, or joins it
+        column = exp.Column(this=identifier(found[1].name), table=table)
+        select.set("group", exp.Group(expressions=[column]))
 
 
 def _tables_of(select: exp.Select, scope: Scope) -> dict[str, Table]:
