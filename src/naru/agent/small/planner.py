@@ -74,9 +74,7 @@ class SmallPlanner:
         self._offered: Sequence[ToolDefinition] = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
         self._doubt: Event = "doubted"  # What words were that were not taken as the answer.
-        self._meant: set[str] = (
-            set()
-        )  # What a follow-up names of another thing by its form, or means of what is listed.
+        self._meant: set[str] = set()  # What a follow-up names of another thing, or means of what is listed.
         self._rows: dict[str, list[str]] = {}  # What of each call's result lies nearest to the question.
         self._absent: set[str] = set()  # Calls whose words say that nothing is there.
         self._ran: list[Outcome] = []
