@@ -150,7 +150,8 @@ class Audit:
                 error = failure
             except Exception as failure:  # the edge: who waits must be told, and the next entries be written
                 logger.exception("the audit log's writer failed")
-                error = StoreError(f"The audit log cannot be written: {failure!r}.", remedy="Report it with this log.")
+                said = f"The audit log cannot be written: {failure!r}."
+                error = StoreError(said, remedy="Report it with Naru's log.")
             self._is_writing = False
             if error is not None:
                 self._complain(error)

@@ -307,7 +307,8 @@ def heard(api: str, data: bytes, cuts: Sequence[int]) -> list[ChatEvent]:
         assert stream.failure is None
         return events
     split, events_of = _FRAMED[api].split(), _FRAMED[api].events(reader)
-    events = [event for piece in pieces for payload in split(piece) for event in events_of.feed(json.loads(payload))]
+    payloads = [payload for piece in pieces for payload in split.feed(piece)] + split.close()
+    events = [event for payload in payloads for event in events_of.feed(json.loads(payload))]
     assert events_of.ended
     return events
 
