@@ -38,6 +38,7 @@ _DAMAGED = (
     tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, FileNotFoundError, ValueError, KeyError, TypeError,
 )  # fmt: skip
 """What reading a file raises that is no whole backup; any other OSError is one of the disk."""
+_PIECE_BYTES = 1 << 20
 Told = Callable[[int, int], None]
 
 
@@ -220,9 +221,12 @@ def _unpacked(source: Path, fresh: Path) -> Backup:
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror}.", remedy="Let this user read it.") from error
     try:
-        with file, tarfile.open(fileobj=file, mode="r:gz") as archive:
-            for member in archive:
-                _put(archive, member, fresh)
+        with file, gzip.open(file) as whole:
+            with tarfile.open(fileobj=whole, mode="r:") as archive:
+                for member in archive:
+                    _put(archive, member, fresh)
+            while whole.read(_PIECE_BYTES):
+                pass  # to its end, where the checksum of all of it stands
         manifest = json.loads((fresh / MANIFEST).read_text(encoding="utf-8"))
         found = Backup(manifest["madeAt"], manifest["version"], manifest["files"])
     except _DAMAGED as error:
