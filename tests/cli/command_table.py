@@ -102,7 +102,7 @@ ROWS: dict[str, Row] = {
     ),
     "tools list": Row((), ("--server", "nobody")),
     "tools search": Row(("employee",), ("employee", "--limit", "none")),
-    "tools show": Row(("hr__get_all_employees",), ("hr__nothing",)),
+    "tools show": Row(("hr__get_all_employees",), ("hr__nothing",), before=(("servers", "connect", "hr"),)),
     "tool run": Row(("hr.get_employee_info", "employee_id=EMP001"), ("hr.get_employee_info", "employee=EMP001")),
     "tool list": Row(("--local",), ("--module", "no_such_module")),
     "tool schema": Row(("hr.get_employee_info",), ("hr.nothing",)),

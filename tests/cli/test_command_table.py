@@ -49,7 +49,7 @@ def test_a_command_ends_as_the_reference_says_in_every_state(place: World, name:
         assert "••••" not in told.err.replace("://••••@", ""), (state, told.err)
         assert not told.code or says_what_to_do(told), (state, told.err)
         if state == "--json":
-            assert told.out.strip(), "nothing is no JSON"
+            assert told.out.strip(), f"nothing is no JSON (before it: {codes}): {told.err}"
             for one in [told.out] if told.out.lstrip()[0] in "[{" and name != "chat" else told.out.splitlines():
                 json.loads(one)
     assert codes == documented(name), f"python -m tests.cli.command_table makes {PAGE.name} anew"
