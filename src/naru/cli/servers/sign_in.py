@@ -33,6 +33,7 @@ from naru.records import ServerRecord
 from naru.telemetry.audit import audit_once
 
 PATH = "/oauth/callback"
+_LOOK_SECONDS = 0.5
 WAIT_SECONDS = 600.0
 
 
@@ -141,8 +142,12 @@ async def _alone(
     try:
         owner = owner_of(record, Person(LOCAL))
         begun = await signins.begin(Wish(name, expanded(record), owner, LOCAL, back, by_browser=False))
+        asking = asyncio.ensure_future(asyncio.to_thread(ask, begun.url, begun.state))
         try:
-            answer = await asyncio.to_thread(ask, begun.url, begun.state)
+            # A Ctrl-C just before the loop goes to sleep does not wake it: it must not sleep for long.
+            while not asking.done():
+                await asyncio.wait({asking}, timeout=_LOOK_SECONDS)
+            answer = await asking
         finally:
             came.set()  # whoever interrupts ends the thread's waiting, too
         audit_once(settings, "server.signing_in", server=name)  # before, so that no token comes unseen
