@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 STALLED_SECONDS = 300.0
-"""What a client has to take the end of its answer in: until then it counts as a request under way."""
+"""What a client has to take the end of an answer, or a piece of it, in: what works for it, it keeps from others."""
 PING = b": ping\n\n"
 SSE_HEADERS = (
     (b"content-type", b"text/event-stream"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from naru.deadlines import bound
 from naru.errors import NaruError
 from naru.gateway.sessions.asgi import CLIENT
+from naru.gateway.wire.streams import STALLED_SECONDS
 from naru.models.limits.queue import Place
 from naru.web.face.errors import error_headers, status_of
 from naru.web.face.seam import Form
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
-STALLED_SECONDS = 300.0
-"""A client that does not take a piece within this counts as gone: what works for it, it keeps from others."""
 logger = logging.getLogger(__name__)
 _STREAM_HEADERS = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
 
