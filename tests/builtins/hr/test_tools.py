@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import sqlite3
 
 import pytest
 
+from naru.builtins.hr.database import SCHEMA, open_database
 from naru.builtins.hr.demo import DOCUMENTS, EMPLOYEES, VACATION_YEARS, vacations
 from naru.builtins.hr.server import hr_toolset
 from naru.builtins.hr.tools import TOOLS
@@ -58,6 +60,57 @@ async def test_an_employee_who_is_not_there_is_said_with_the_range_of_ids(ask, e
     assert answer["success"] is False
     assert answer["error"].startswith("No employee ")
     assert "EMP001 to EMP020" in answer["error"]
+
+
+@pytest.fixture
+async def ask_own(tmp_path):
+    """Ask of a database that somebody filled by hand."""
+    made = sqlite3.connect(tmp_path / "own.db")
+    made.executescript(SCHEMA.replace("NOT NULL", ""))
+    made.executemany(
+        "INSERT INTO employees VALUES (?, 'Kim', 'R&D', ?)",
+        [("EMP001", "2020/02/29"), ("EMP002", "2020. 3. 1"), ("EMP003", "2020-03-01 09:00:00"), ("EMP004", "20200301"),
+         ("EMP005", "2020년 3월 1일"), ("EMP006", "soon"), ("EMP007", None), ("emp-7", "2020-13-01")],
+    )  # fmt: skip
+    made.executemany("INSERT INTO vacations VALUES (?, 2026, ?, 3)", [("EMP001", None), ("EMP002", "15일")])
+    made.execute("INSERT INTO documents VALUES (1, CAST(x'B0A1' AS TEXT), 'Rules of travel', 'x')")
+    made.commit()
+    made.close()
+    toolset = hr_toolset(open_database(tmp_path / "own.db"))
+
+    async def ask(name, **arguments):
+        return await execute_tool(name, arguments, toolset=toolset)
+
+    yield ask
+    await toolset.close()
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+async def test_a_day_of_hire_is_read_as_people_write_it(ask_own, number):
+    found = (await ask_own("get_employee_info", employee_id=f"EMP{number:03d}"))["result"]
+    assert (datetime.date.today() - datetime.timedelta(found["days_of_service"])).isoformat()[:7] in (
+        "2020-02",
+        "2020-03",
+    )
+    assert found["years_of_service"] >= 6
+
+
+@pytest.mark.parametrize("employee_id", ["EMP006", "EMP007", "emp-7"])
+async def test_an_employee_whose_day_of_hire_is_none_is_told_without_years(ask_own, employee_id):
+    found = (await ask_own("get_employee_info", employee_id=employee_id))["result"]
+    assert (found["id"], found["name"], found["years_of_service"]) == (employee_id, "Kim", None)
+
+
+@pytest.mark.parametrize("employee_id", ["EMP001", "EMP002"])
+async def test_days_that_are_no_number_are_said_with_what_stands_there(ask_own, employee_id):
+    answer = await ask_own("calculate_vacation_days", employee_id=employee_id, year=2026)
+    assert f"The vacation record of {employee_id} for 2026 has" in answer["error"]
+    assert "which is no number of days" in answer["error"]
+
+
+async def test_a_document_with_letters_of_another_encoding_is_found(ask_own):
+    (found,) = (await ask_own("search_docs", query="travel"))["result"]
+    assert (found["title"], found["content"]) == ("\ufffd\ufffd", "Rules of travel")
 
 
 async def test_remaining_days_are_total_less_used(ask):

@@ -33,6 +33,7 @@ class HrDatabase:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._connection.row_factory = sqlite3.Row
+        self._connection.text_factory = lambda raw: raw.decode(errors="replace")  # as other programs may have left it
         self._lock = threading.Lock()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
@@ -75,7 +76,9 @@ def open_database(path: Path) -> HrDatabase:
             remedy="Give the path of an SQLite file, or leave --db out for the demo data.",
         )
     if not os.access(path, os.R_OK):
-        raise ConfigError(f"opening the HR database {path} failed: no permission to read it.", remedy="Run: chmod u+rw")
+        raise ConfigError(
+            f"opening the HR database {path} failed: no permission to read it.", remedy=f"Run: chmod u+rw {path}"
+        )
     if not os.access(path, os.W_OK) or not path.stat().st_mode & 0o222:
         raise ConfigError(
             f"opening the HR database {path} failed: the file is read-only, and SQLite needs to lock it.",

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from naru.builtins.hr.database import HrDatabase, demo_database
 from naru.builtins.hr.search import find_documents
-from naru.errors import NotFoundError
+from naru.errors import NotFoundError, ToolError
 from naru.messages import TextPart, ToolResult
 from naru.tools.functions.inject import Depends
 from naru.tools.functions.registry import register_tool
@@ -46,7 +46,9 @@ def search_docs(
 def get_employee_info(employee_id: EmployeeId, db: Database) -> dict[str, Any]:
     """Get one employee's name, department, hire date and years of service."""
     employee = _employee(db, employee_id)
-    hired = datetime.date.fromisoformat(employee["hire_date"])
+    hired = _date(employee["hire_date"])
+    if hired is None:
+        return {**employee, "years_of_service": None, "days_of_service": None}
     today = datetime.datetime.now().astimezone().date()
     years = today.year - hired.year - ((today.month, today.day) < (hired.month, hired.day))
     return {**employee, "years_of_service": max(0, years), "days_of_service": max(0, (today - hired).days)}
@@ -67,7 +69,7 @@ def calculate_vacation_days(
     rows = db.rows("SELECT year, total, used FROM vacations WHERE employee_id = ? ORDER BY year", (employee["id"],))
     for row in rows:
         if row["year"] == year:
-            total, used = _plain(row["total"]), _plain(row["used"])
+            total, used = (_days(employee["id"], row, what) for what in ("total", "used"))
             return {
                 "employee_id": employee["id"],
                 "name": employee["name"],
@@ -86,8 +88,8 @@ TOOLS = (search_docs, get_employee_info, get_all_employees, calculate_vacation_d
 
 
 def _employee(db: HrDatabase, employee_id: str) -> dict[str, Any]:
-    wanted = _normalised(employee_id)
-    found = db.rows("SELECT id, name, department, hire_date FROM employees WHERE id = ?", (wanted,))
+    asked = "SELECT id, name, department, hire_date FROM employees WHERE id IN (?1, ?2) ORDER BY id = ?1 DESC"
+    found = db.rows(asked, (employee_id.strip(), _normalised(employee_id)))
     if found:
         return found[0]
     span = db.rows("SELECT min(id) AS first, max(id) AS last FROM employees")[0]
@@ -101,6 +103,26 @@ def _normalised(employee_id: str) -> str:
     """Read `emp001`, `EMP-1`, `1` as a person means them."""
     match = re.fullmatch(r"(?:EMP)?[\s_-]*(\d{1,3})", employee_id.strip().upper())
     return f"EMP{int(match[1]):03d}" if match else employee_id.strip().upper()
+
+
+def _date(text: Any) -> datetime.date | None:
+    """Read `2020-03-01`, with a time after it, or as `2020. 3. 1` or `2020년 3월 1일`; None for what is no date."""
+    match = re.match(r"\s*(\d{4})[^\dA-Za-z]{0,2}(\d{1,2})[^\dA-Za-z]{0,2}(\d{1,2})(?!\d)", str(text))
+    try:
+        return datetime.date(*map(int, match.groups())) if match else None
+    except ValueError:
+        return None
+
+
+def _days(employee_id: str, row: dict[str, Any], what: str) -> int | float:
+    try:
+        return _plain(float(row[what]))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ToolError(
+            f"The vacation record of {employee_id} for {row['year']} has {row[what]!r} as {what}, which is no number "
+            "of days.",
+            remedy="Correct it in the database.",
+        ) from error
 
 
 def _plain(days: float) -> int | float:
