@@ -367,6 +367,15 @@ async def test_what_mysql_cuts_with_a_warning_alone_is_an_error(engines: Callabl
     await database.close()
 
 
+async def test_a_time_of_mysql_is_told_in_hours_that_have_passed(engines: Callable[[str], Engine]):
+    database = engines("mysql").open()
+    result = await database.query(
+        "SELECT TIMEDIFF('10:00', '12:30') AS t, SEC_TO_TIME(100000) AS s, TIME '08:00:00.5' AS d"
+    )
+    assert result.records == [{"t": "-02:30:00", "s": "27:46:40", "d": "08:00:00.5"}]
+    await database.close()
+
+
 async def test_a_pivot_without_its_values_says_how_to_write_it(engines: Callable[[str], Engine]):
     """The engine makes a type first and then the SELECT: not one statement."""
     database = engines("duckdb").open()

@@ -7,6 +7,7 @@ import json
 import pytest
 import pytest_asyncio
 
+from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.builtins.data.databases.postgresql.values import number, unique_names
 from tests.builtins.data.conftest import postgres_versions
@@ -58,6 +59,8 @@ VALUES = [
     ("'123e4567-e89b-12d3-a456-426614174000'::uuid", "123e4567-e89b-12d3-a456-426614174000"),
     ('\'{"k": 1, "b": [9007199254740993, 1.50]}\'::jsonb', {"k": 1, "b": ["9007199254740993", 1.5]}),
     ("'{\"k\": 1e-400}'::json", {"k": "1e-400"}),
+    ("'[1e99999999999999999999]'::json", ["1e99999999999999999999"]),
+    ('\'{"\\ud800": "\\udfff"}\'::json', {"?": "?"}),
     ("'null'::jsonb", None),
     ("'$.a[*] ? (@ > 1)'::jsonpath", '$."a"[*]?(@ > 1)'),
     ("'<a>1</a>'::text", "<a>1</a>"),
@@ -112,6 +115,18 @@ async def test_every_type_becomes_json_that_says_the_same(database: Database):
         if found != expected or type(found) is not type(expected):
             wrong[expression] = found
     assert not wrong
+
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@pytest.mark.asyncio(loop_scope="module")
+@postgres_versions
+async def test_json_that_is_nested_beyond_reading_is_told_with_the_way_out(database: Database):
+    deep = "(repeat('[', 5000) || repeat(']', 5000))::json"
+    with pytest.raises(QueryError, match=r"nested too deeply\. Ask for it as text"):
+        await database.query(f"SELECT {deep} AS v")
+    (row,) = (await database.query(f"SELECT {deep}::text AS v")).records
+    assert row["v"].count("[") == 5000
 
 
 @pytest.mark.slow

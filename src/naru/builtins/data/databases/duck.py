@@ -23,6 +23,7 @@ from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
 from naru.builtins.data.databases.duck_files import holds_tables, view_files
+from naru.builtins.data.databases.duck_values import columns_of, run_whole
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
@@ -33,7 +34,7 @@ from naru.builtins.data.databases.errors import (
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.open import path_of
 from naru.builtins.data.databases.rows import collected
-from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
+from naru.builtins.data.databases.statements import ONE_SELECT, Asked, read_asked
 from naru.config import DataSettings
 from naru.paths import found_at
 
@@ -149,7 +150,7 @@ class DuckDatabase(CheckedDatabase):
         assert self._judge is not None, "check has opened it"
         await asyncio.to_thread(self._judge.judge, asked.query)
         cursor = self._connection.cursor()
-        work = functools.partial(_run, cursor, asked.text, self._limits)
+        work = functools.partial(_run, cursor, asked, self._limits)
         return await self._worker.run(work, functools.partial(_interrupt, cursor))
 
     async def _prove(self) -> Checked:
@@ -275,12 +276,11 @@ def _nodes(tree: Any) -> Iterator[tuple[int, dict[str, Any]]]:
             stack.extend((depth + 1, value) for value in node)
 
 
-def _run(cursor: duckdb.DuckDBPyConnection, text: str, limits: Limits) -> QueryResult:
+def _run(cursor: duckdb.DuckDBPyConnection, asked: Asked, limits: Limits) -> QueryResult:
     try:
-        cursor.execute(text)
-        columns = [(str(name), str(type_).lower()) for name, type_, *_ in cursor.description or ()]
+        columns = columns_of(cursor.execute(asked.text)) if asked.explain else run_whole(cursor, asked.query)
         rows = iter(cursor.fetchone, None)
-        return collected(text.rstrip("; \n"), columns, rows, limits)
+        return collected(asked.text.rstrip("; \n"), columns, rows, limits)
     except duckdb.InterruptException as error:
         raise stopped(limits.statement_seconds) from error
     except duckdb.PermissionException as error:

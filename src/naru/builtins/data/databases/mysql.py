@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, unquote
 
 import pymysql
 from pymysql.constants import FIELD_TYPE
+from pymysql.converters import conversions
 from pymysql.cursors import SSCursor
 
 from naru.builtins.data.databases.blanks import plain_blanks
@@ -40,6 +41,8 @@ from naru.config import DataSettings
 Result = TypeVar("Result")
 
 CONNECT_SECONDS = 5
+_CONVERSIONS = {**conversions, FIELD_TYPE.TIME: str}
+"""A TIME is one of a day or hours that have passed, `-25:30:00`, which Python has no one type for."""
 _EXPLAINED = r"(?:EXTENDED|PARTITIONS|FORMAT\s*=\s*\w+)\b"
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 MUST_BE_REFUSED = (
@@ -118,7 +121,7 @@ class MysqlDatabase(CheckedDatabase):
         try:
             connection = pymysql.connect(
                 **self._options, charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True,
-                read_timeout=seconds + CONNECT_SECONDS, local_infile=False, cursorclass=SSCursor,
+                read_timeout=seconds + CONNECT_SECONDS, local_infile=False, cursorclass=SSCursor, conv=_CONVERSIONS,
             )  # fmt: skip
             with connection.cursor() as cursor:
                 cursor.execute("SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY', sql_select_limit = %s",

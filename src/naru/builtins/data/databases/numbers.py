@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 EXACT_DIGITS = 15
 """Every decimal number of so many digits comes back from a double unchanged."""
@@ -34,6 +34,9 @@ def number(text: str) -> int | float | str:
     if len(text) <= EXACT_DIGITS and not is_fraction:
         return int(text)
     value = float(text)
-    if (len(text) > EXACT_DIGITS or "e" in text.lower()) and Decimal(repr(value)) != Decimal(text):
+    try:
+        if (len(text) > EXACT_DIGITS or "e" in text.lower()) and Decimal(repr(value)) != Decimal(text):
+            return text
+    except InvalidOperation:  # an exponent that no Decimal has
         return text
     return value if is_fraction else int(text)

@@ -64,9 +64,15 @@ _FORMS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (float, lambda value: value if math.isfinite(value) else str(value)),
     ((bytes, bytearray, memoryview), lambda value: "\\x" + bytes(value).hex()),
     ((datetime.date, datetime.time), lambda value: value.isoformat()),
-    (Mapping, lambda value: {str(key): plain(inner) for key, inner in value.items()}),
+    (Mapping, lambda value: {_key(key): plain(inner) for key, inner in value.items()}),
     ((list, tuple, set), lambda value: [plain(inner) for inner in value]),
 )
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return str(key if isinstance(key, int | float | Decimal) else plain(key))
 
 
 def _type_of(value: Any) -> str:

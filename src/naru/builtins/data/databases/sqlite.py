@@ -114,6 +114,7 @@ class SqliteDatabase(CheckedDatabase):
         return await self._run(work)
 
     def _rows(self, connection: sqlite3.Connection, text: str) -> QueryResult:
+        connection.text_factory = _text
         cursor = connection.execute(text)
         if cursor.description is None:
             raise RefusedStatementError("The statement gives no rows.", remedy=ONE_SELECT)
@@ -214,6 +215,11 @@ class _Guard:
         if name in _REFUSED_FUNCTIONS:
             return False
         return name in self._functions or name in _HARMLESS or name.startswith("json")
+
+
+def _text(raw: bytes) -> str:
+    """Read a text; one bad letter, as programs of other encodings write them, costs neither the row nor the rest."""
+    return raw.decode(errors="replace")
 
 
 def _load_virtual_tables(connection: sqlite3.Connection) -> None:

@@ -7,13 +7,16 @@ Numbers stay JSON numbers when a double holds them exactly and become text other
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
+from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.databases.numbers import EXACT_DIGITS, number, unique_names
 from naru.builtins.data.databases.postgresql.columns import NUMERIC, ResultColumn
+from naru.builtins.data.databases.rows import plain
 from naru.messages import JsonObject
 
 _EXACT_INTEGER = 10**EXACT_DIGITS
@@ -24,10 +27,24 @@ _PLAIN_TYPES = frozenset(
     (16, 18, 19, 21, 23, 25, 26, 700, 701, 1042, 1043, 1082, 1083, 1114, 1184, 1186, 1266, 2950)
 )
 _INT8 = 20
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
-    """Read rows that the server wrote with `row_to_json`."""
+    """Read rows that the server wrote with `row_to_json`.
+
+    Raises:
+        QueryError: a value of JSON is nested more deeply than is read here.
+    """
+    try:
+        rows = _rows(texts, columns)
+        # A column of type json may hold half a character, which no answer can.
+        return plain(rows) if any(map(_HALF.search, texts)) else rows
+    except RecursionError as error:
+        raise QueryError("A value is nested too deeply.", remedy="Ask for it as text: column::text.") from error
+
+
+def _rows(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
     names = [column.name for column in columns]
     whole = b"[" + b",".join(texts) + b"]"
     if len(set(names)) < len(names):
