@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.dialects.mysql import MySQL
 
 from naru.builtins.data.databases.errors import RefusedStatementError
@@ -84,6 +84,7 @@ _TABLE = re.compile(r"\A([\s(]*)TABLE\b", re.IGNORECASE)
 _WORDS = {"ANY", "COLUMNS"}
 """Of the grammar, and called nothing."""
 _KNOWN_CALLS = (MySQL.Parser.FUNCTIONS.keys() | MySQL.Parser.OPERATION_MODIFIERS) - _WORDS
+_FOREIGN = {name.lower() for name in _KNOWN_CALLS} - _HARMLESS
 _SYSTEM_SCHEMAS = frozenset({"mysql", "performance_schema", "sys"})
 _DESCRIBING = frozenset(
     "character_sets check_constraints collations columns key_column_usage partitions referential_constraints schemata "
@@ -146,11 +147,13 @@ def without_comments(text: str) -> str:
 def _foreign_call(plain: str) -> str:
     """Return a called name that the parser takes for a function it knows from elsewhere, and the server for its own.
 
-    `STRPOS(a, b)` is parsed as LOCATE, yet what the server runs under that name is a stored function.
+    `STRPOS(a, b)` is parsed as LOCATE, yet what the server runs under that name is a stored function; so it does with
+    a name of the grammar's in quotes, as in `left`(a, 1).
     """
     tokens = MySQL().tokenize(plain)
-    called = (one.text.lower() for one, following in itertools.pairwise(tokens) if following.text == "(")
-    return next((name for name in called if name.upper() in _KNOWN_CALLS and name not in _HARMLESS), "")
+    called = (one for one, following in itertools.pairwise(tokens) if following.text == "(")
+    named = ((one.text.lower(), one.token_type is TokenType.IDENTIFIER) for one in called)
+    return next((name for name, in_quotes in named if name in _FOREIGN or (in_quotes and name in _HARMLESS)), "")
 
 
 def _nodes(tree: exp.Expression) -> Iterator[tuple[exp.Expression, int]]:
@@ -169,6 +172,8 @@ def _refusal(node: exp.Expression) -> str:
         return f"{node.db} is the server's own"
     if isinstance(node, exp.Table) and node.db.lower() == "information_schema" and node.name.lower() not in _DESCRIBING:
         return f"{node.db}.{node.name} tells of the server"
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return f"function {node.sql(dialect='mysql')[:80]} is a stored one"  # whatever the server's own of that name do
     if isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Predicate | exp.Case | exp.If):
         names = {node.name.lower()} if node.key in ("anonymous", "anonymousaggfunc") else _sql_names(node)
         return "" if names & _HARMLESS else f"function {min(names, default=node.key)}"
