@@ -32,6 +32,7 @@ CREATE FUNCTION x.is_fine(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN tr
 CREATE DOMAIN public.evil_dom AS int CHECK (x.is_fine(VALUE));
 CREATE DOMAIN public.evil_over AS public.evil_dom;
 CREATE TYPE public.evil_comp AS (a public.evil_dom);
+CREATE TABLE x.held (a public.evil_dom); INSERT INTO x.held VALUES (1); GRANT SELECT ON x.held TO bga_reader;
 CREATE FUNCTION public.title(docs) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
 CREATE FUNCTION public.calm(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
 """.replace("{long}", "f" * 63)
@@ -71,6 +72,9 @@ REFUSED = [
     "SELECT ROW(1)::evil_comp",
     "SELECT json_populate_record(NULL::evil_comp, '{\"a\": 1}')",
     "SELECT * FROM json_to_record('{\"a\": 1}') AS r(a evil_dom)",
+    "SELECT jsonb_populate_record(h, '{\"a\": 2}') FROM x.held h",
+    "SELECT pg_input_is_valid('2', 'evil_dom')",
+    "SELECT * FROM pg_catalog.pg_input_error_info('2', 'evil_dom')",
     "SELECT (0.01).pg_sleep",
     "SELECT (0.01::float8).\"pg_sleep\"",
     "SELECT s.pg_sleep FROM LATERAL pg_sleep(0.01) s",

@@ -46,6 +46,9 @@ counts, take a transaction id, or run a query of their own (`table_to_xml`).
 REFUSED_STABLE = "^(crosstab.*|connectby|xpath_table)$"
 """Extensions' functions that are not VOLATILE, yet run a query that is given as text or by a table's name."""
 
+READS_ANY_TYPE = "^(pg_input_.*|.*populate_record.*)$"
+"""Functions that make values of a type which a text or a whole row names, and so run the check of any domain."""
+
 IMPLICIT_OPERATORS = ("=", "<>", "<", ">", "<=", ">=")
 """What IN, BETWEEN, CASE, DISTINCT, GROUP BY, USING and ORDER BY may call without naming it."""
 
@@ -122,7 +125,8 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
   SELECT 'the check of domain ' || d.typname || ' (function ' || p.proname || ')'
     FROM (
       WITH RECURSIVE used AS (
-        SELECT t.oid FROM pg_catalog.pg_type t WHERE t.typname = ANY ($8) AND t.oid >= 16384
+        SELECT t.oid FROM pg_catalog.pg_type t WHERE t.oid >= 16384 AND (t.typname = ANY ($8)
+          OR EXISTS (SELECT 1 FROM unnest($4) called(fn) WHERE called.fn ~ '{READS_ANY_TYPE}'))
         UNION
         SELECT inner_type.oid FROM used JOIN pg_catalog.pg_type t USING (oid)
           LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0
