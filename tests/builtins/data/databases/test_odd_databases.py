@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.databases.catalogue import documents_of
+from naru.builtins.data.asking.ask import schema_text
+from naru.builtins.data.asking.scope import Scope
+from naru.builtins.data.databases.catalogue import documents_of, joined_name
 from naru.builtins.data.databases.errors import DatabaseUnavailableError
 from naru.builtins.data.databases.open import engine_of, open_database, path_of
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
@@ -46,6 +48,40 @@ async def test_a_broken_view_and_a_key_to_nothing_are_passed_over_and_the_view_i
         "lot.id (integer); primary key",
     ]
     assert list((await database.check()).warnings) == ["gone is left out: no such table: main.missing"]
+    await database.close()
+
+
+async def test_names_with_dots_quotes_and_signs_of_paths_are_asked_as_they_are(tmp_path: Path):
+    """A heading such as `sepal.length` is one name; a name that looks like a path is a table, if there is one."""
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    odd = 'CREATE TABLE "a.b.c" ("x.y" TEXT, "q""z" TEXT); INSERT INTO "a.b.c" VALUES (\'v\', \'w\')'
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "re:port*.csv").write_text("sepal.length,kind\n5.1,setosa\n", encoding="utf-8")
+    wanted = {
+        str(sqlite_at(tmp_path / "odd.db", odd)): ('CREATE TABLE "a.b.c" (', '  "x.y" text, --  (values: v)', "v"),
+        str(tmp_path / "files"): ('CREATE TABLE "re:port*" (', '  "sepal.length" double,', "5.1"),
+    }
+    for url, (table, column, value) in wanted.items():
+        sources = DataSources(settings(url, tmp_path))
+        catalogue = await sources.catalogue()
+        told = schema_text(Scope(catalogue.tables, [], []), sources.database.dialect)
+        assert told.startswith(table)
+        assert column in told.splitlines()
+        asked = told.split('"')  # the names as they are told
+        (row,) = (await sources.database.query(f'SELECT "{asked[3]}" AS v FROM "{asked[1]}"')).records
+        assert str(row["v"]) == value
+        await sources.close()
+
+
+async def test_a_file_that_another_program_writes_to_is_told_as_busy(tmp_path: Path):
+    path = sqlite_at(tmp_path / "odd.db", ODD)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    database = open_database(settings(str(path), tmp_path))
+    with pytest.raises(DatabaseUnavailableError, match=r"locked\. Another program is writing to it; ask again"):
+        await database.query("SELECT 1")
+    writer.close()
+    assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
     await database.close()
 
 
@@ -171,4 +207,4 @@ async def test_each_database_has_a_collection_of_its_own(one: str, other: str, t
             pass
         found.append((await sources.find_columns("id", 5))[0][0])
         await sources.close()
-    assert found == [one, other]
+    assert found == [joined_name(one), joined_name(other)]

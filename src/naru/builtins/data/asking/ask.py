@@ -15,7 +15,7 @@ from naru.builtins.data.asking.scope import Scope, Search, find_scope
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.database import Database, QueryResult
 from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, quoted_table
 
 REPAIRS = 2
 ROWS_TOLD = 20
@@ -124,10 +124,20 @@ def schema_text(scope: Scope, dialect: str) -> str:
             for column in table.columns
         ]
         tables.append(
-            f"CREATE TABLE {quoted(table.name, mark)} ({_comment(table.comment, ())}\n" + "\n".join(columns) + "\n);"
+            f"CREATE TABLE {quoted_table(table.name, mark)} ({_comment(table.comment, ())}\n"
+            + "\n".join(columns)
+            + "\n);"
         )
-    joins = [f"-- {link.table}.{own} = {link.other}.{theirs}" for link in scope.links for own, theirs in link.columns]
-    values = [f"-- {value.table}.{value.column} has the value '{value.text}'" for value in scope.values]
+
+    def called(table: str, column: str) -> str:
+        return f"{quoted_table(table, mark)}.{quoted(column, mark)}"
+
+    joins = [
+        f"-- {called(link.table, own)} = {called(link.other, theirs)}"
+        for link in scope.links
+        for own, theirs in link.columns
+    ]
+    values = [f"-- {called(value.table, value.column)} has the value '{value.text}'" for value in scope.values]
     return "\n".join([*tables, *joins, *values])
 
 

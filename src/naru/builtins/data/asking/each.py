@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from naru.builtins.data.asking.scope import stem
-from naru.builtins.data.databases.catalogue import Column, Table
+from naru.builtins.data.databases.catalogue import Column, Table, parted_name
 
 _EACH = re.compile(r"\b(?:per|each|every)\s+((?:\w+\s+){0,3}\w+)", re.IGNORECASE)
 _EACH_KOREAN = re.compile(r"(\w+?)(?:별|마다)(?![가-힣]{2})|\w+")
@@ -44,7 +44,7 @@ def _tables(question: str, tables: Sequence[Table]) -> Iterator[tuple[int, Table
     english = [_stems(found[1]) for found in _EACH.finditer(question)]
     korean = [word for word in _EACH_KOREAN.findall(question) if word]
     for table in tables:
-        bare = table.name.rpartition(".")[2]
+        bare = parted_name(table.name)[1]
         name = _stems(bare)
         if any(words[: len(name)] == name for words in english) or any(
             bare == word or table.comment.startswith(word) for word in korean

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from naru.builtins.data.asking.joins import WORDS_TYPE
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.databases.catalogue import Column
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, quoted_table
 
 _RULES = r"""
 root ::= select ";"?
@@ -91,7 +91,7 @@ def select_grammar(scope: Scope, dialect: str) -> str:
     dates = _DATES_OF_SQLITE if dialect == "SQLite" else _DATES
     days = [column for column in columns if dates.search(column.type)]
     rules = [
-        f"table ::= {_literals(quoted(table.name, mark) for table in scope.tables)}",
+        f"table ::= {_literals(quoted_table(table.name, mark) for table in scope.tables)}",
         f"name ::= {_names(columns, mark)}",
         f"measure ::= {_names([one for one in columns if not _NO_AMOUNT.search(one.type)] or columns, mark)}",
         f"type ::= {_TYPES.get(dialect, _TYPE)}",

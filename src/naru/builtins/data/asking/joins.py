@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from naru.builtins.data.databases.catalogue import Catalogue, Table
+from naru.builtins.data.databases.catalogue import Catalogue, Table, parted_name
 
 _KEY_ENDINGS = ("id", "_id", "_key", "_code", "_no", "_num", "_number")
 WORDS_TYPE = re.compile(r"char|text|string|enum", re.IGNORECASE)
@@ -100,7 +100,7 @@ def _ending_alike(table: Table, other: Table) -> tuple[str, str] | None:
 
 
 def _bare(table: Table) -> str:
-    name = table.name.rpartition(".")[2]
+    name = parted_name(table.name)[1]
     return name[:-1] if name.endswith("s") and not name.endswith("ss") else name
 
 

@@ -19,7 +19,7 @@ from naru.builtins.data.asking.each import each_of
 from naru.builtins.data.asking.joins import WORDS_TYPE, ways
 from naru.builtins.data.asking.scope import Scope, is_named
 from naru.builtins.data.asking.tables import Joins, identifier, own_columns, sources_of, table_named
-from naru.builtins.data.databases.catalogue import Table
+from naru.builtins.data.databases.catalogue import Table, parted_name
 
 _DIALECTS = {"PostgreSQL": "postgres", "SQLite": "sqlite", "DuckDB": "duckdb", "MySQL": "mysql"}
 _COMPARES_TEXTS = ("PostgreSQL", "DuckDB")
@@ -171,7 +171,7 @@ def _for_each(select: exp.Select, scope: Scope, question: str) -> None:
         return
     tables = list(_tables_of(select, scope).values())
     if found := each_of(question, tables) or each_of(question, scope.tables):
-        table = identifier(found[0].name.rpartition(".")[2])  # `Joins` says it by its alias, or joins it
+        table = identifier(parted_name(found[0].name)[1])  # `Joins` says it by its alias, or joins it
         column = exp.Column(this=identifier(found[1].name), table=table)
         select.set("group", exp.Group(expressions=[column]))
 

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from naru.builtins.data.asking.joins import WORDS_TYPE, Link, connected, links_of
-from naru.builtins.data.databases.catalogue import Catalogue, Table
+from naru.builtins.data.databases.catalogue import Catalogue, Table, parted_name
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.databases.gather import quoted, text_literal
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.gather import quoted, quoted_table, text_literal
 
 TABLES_AT_MOST = 5
 TABLES_AT_LEAST = 3
@@ -92,12 +92,12 @@ async def named_values(question: str, catalogue: Catalogue, database: Database) 
     ]
     found: list[Value] = []
     for table, column in columns[:_TEXT_COLUMNS_AT_MOST]:
-        name, source = quoted(column.name, mark), quoted(table.name, mark)
+        name, source = quoted(column.name, mark), quoted_table(table.name, mark)
         # Names come out of the catalogue, phrases are quoted, and the statement passes the guard like any other.
         asked = f"SELECT DISTINCT {name} AS found FROM {source} WHERE lower({name}) IN ({literals}) LIMIT 3"  # noqa: S608
         try:
             rows = (await database.query(asked)).records
-        except QueryError:
+        except (QueryError, RefusedStatementError):
             continue
         found += [Value(table.name, column.name, str(row["found"])) for row in rows]
     longest = max((len(value.text) for value in found), default=0)
@@ -120,7 +120,7 @@ def is_named(table: Table, question: str, *, wholly: bool = False) -> bool:
     """Whether a word of the question is one of the table's name, or all words of its name are in the question."""
     words = {stem(word) for word in _WORD.findall(question.casefold())}
     if wholly:
-        return {stem(part) for part in table.name.casefold().rpartition(".")[2].split("_")} <= words
+        return {stem(part) for part in parted_name(table.name.casefold())[1].split("_")} <= words
     return bool({stem(part) for part in re.split(r"[._]", table.name.casefold())} & words)
 
 

@@ -14,10 +14,10 @@ from sqlglot import exp
 from naru.builtins.data.asking.joins import WORDS_TYPE
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.asking.tables import has_column, own_columns, sources_of, table_named
-from naru.builtins.data.databases.catalogue import Table
+from naru.builtins.data.databases.catalogue import Table, parted_name
 from naru.builtins.data.databases.database import Database
-from naru.builtins.data.databases.errors import QueryError
-from naru.builtins.data.databases.gather import quoted, text_literal
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.gather import quoted, quoted_table, text_literal
 
 COMPARED_AT_MOST = 6
 """Texts of one statement that are looked up."""
@@ -44,7 +44,7 @@ async def as_stored(tree: exp.Select, scope: Scope, database: Database) -> None:
             here = [compared.table.name, *compared.standing]
             named = min(fits, key=lambda one: here.index(one.table) if one.table in here else len(here), default=None)
             if not holds and named is not None:
-                compared.column.replace(exp.column(named.column, table=named.table.rpartition(".")[2]))
+                compared.column.replace(exp.column(named.column, table=parted_name(named.table)[1]))
                 compared.text.replace(exp.Literal.string(named.text))
             continue
         same = [one for one in holds if one.casefold() == text.casefold()]
@@ -91,7 +91,7 @@ def _is_of_words(table: Table, name: str) -> bool:
 async def _held(table: Table, column: str, text: str, database: Database) -> list[str]:
     """Return the column's values that are the text, or have it in them; the text alone when it is one of them."""
     mark = "`" if database.dialect == "MySQL" else '"'
-    name, source = quoted(column, mark), quoted(table.name, mark)
+    name, source = quoted(column, mark), quoted_table(table.name, mark)
     whole, part = text_literal(text, database.dialect), text_literal(f"%{text.lower()}%", database.dialect)
     tests = [f"{name} = {whole}"] + ([f"lower({name}) LIKE {part}"] if len(text) > 1 and "\\" not in text else [])
     for test in tests:
@@ -99,7 +99,7 @@ async def _held(table: Table, column: str, text: str, database: Database) -> lis
         asked = f"SELECT DISTINCT {name} AS found FROM {source} WHERE {test} LIMIT 20"  # noqa: S608
         try:
             found = [str(row["found"]) for row in (await database.query(asked)).records]
-        except QueryError:
+        except (QueryError, RefusedStatementError):
             return []
         if found:
             return found

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from naru.builtins.data.asking.joins import Link, connected, ways
 from naru.builtins.data.asking.scope import Scope
-from naru.builtins.data.databases.catalogue import Table
+from naru.builtins.data.databases.catalogue import Table, joined_name, parted_name
 from naru.builtins.data.databases.gather import PLAIN_NAME, RESERVED
 
 JOINED_AT_MOST = 6
@@ -30,7 +30,7 @@ def own_columns(select: exp.Select) -> list[exp.Column]:
 
 def table_named(tables: Sequence[Table], name: str, schema: str = "") -> Table | None:
     """Return the scope's table that a statement calls so; letters' case is the engine's matter."""
-    wanted = f"{schema}.{name}" if schema else name
+    wanted = joined_name(schema, name)
     fits = [table for table in tables if wanted.casefold() in (table.name.casefold(), _bare(table.name).casefold())]
     return fits[0] if fits else None
 
@@ -41,7 +41,7 @@ def has_column(table: Table, name: str) -> bool:
 
 
 def _bare(name: str) -> str:
-    return name.rpartition(".")[2]
+    return parted_name(name)[1]
 
 
 @dataclass(slots=True)
@@ -258,7 +258,7 @@ def _condition(own: exp.Identifier, other: exp.Identifier, link: Link) -> exp.Ex
 
 
 def _source(name: str) -> exp.Table:
-    schema, _, bare = name.rpartition(".")
+    schema, bare = parted_name(name)
     return exp.Table(this=identifier(bare), db=identifier(schema) if schema else None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -9,6 +10,7 @@ from naru.builtins.data.documents.document import Document
 
 VALUES_TOLD = 8
 VALUE_CHARACTERS = 40
+_PART = re.compile(r'"((?:[^"]|"")*)"|([^.]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Table:
     """A table or view."""
 
     name: str
-    """With its schema before it when that is not the usual one: `sales.orders`."""
+    """With its schema before it when that is not the usual one: `sales.orders`; see `joined_name`."""
     columns: Sequence[Column]
     comment: str = ""
     references: Sequence[Reference] = ()
@@ -60,10 +62,21 @@ class Catalogue:
         return next((table for table in self.tables if table.name == name), None)
 
 
+def joined_name(*parts: str) -> str:
+    """Write the parts of a name with dots between; a part that has a dot itself stands in quotes: `sales."2024.q1"`."""
+    return ".".join('"' + one.replace('"', '""') + '"' if "." in one or one[:1] == '"' else one for one in parts if one)
+
+
+def parted_name(name: str) -> tuple[str, str]:
+    """Return the schema, which may be empty, and the bare name of what `joined_name` wrote."""
+    *schema, bare = [plain or quoted.replace('""', '"') for quoted, plain in _PART.findall(name)]
+    return "".join(schema), bare
+
+
 def documents_of(catalogue: Catalogue, source: str) -> list[Document]:
     """Write one document for each column: `lot.yield_pct (numeric): 수율; of 생산 로트; values: 97.1, …`."""
     return [
-        Document(f"{table.name}.{column.name}", text, source, {"table": table.name, "column": column.name})
+        Document(f"{table.name}.{joined_name(column.name)}", text, source, {"table": table.name, "column": column.name})
         for table in catalogue.tables
         for column, text in _texts(table)
     ]

@@ -193,6 +193,11 @@ class _Judge:
             "WHERE internal AND schema_name <> 'information_schema'"
         )
         self._views_of_the_engine = {name for (name,) in cursor.execute(views).fetchall()} - _DESCRIBING
+        tables = (
+            "SELECT lower(schema_name), lower(table_name) FROM duckdb_tables() WHERE NOT internal "
+            "UNION SELECT lower(schema_name), lower(view_name) FROM duckdb_views() WHERE NOT internal"
+        )
+        self._tables = set(cursor.execute(tables).fetchall())
         self._parser = cursor
         self._one_at_a_time = threading.Lock()
 
@@ -231,7 +236,8 @@ class _Judge:
         if kind == "SHOW_REF":
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:"):
-            return f"{node['table_name']!r} is a file"
+            named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
+            return "" if named in self._tables else f"{node['table_name']!r} is a file"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
             return f"{node['table_name']} tells of the process"
         if kind == "TABLE_FUNCTION":

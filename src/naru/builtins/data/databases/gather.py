@@ -8,9 +8,17 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from naru.builtins.data.databases.catalogue import VALUES_TOLD, Catalogue, Column, Reference, Table
+from naru.builtins.data.databases.catalogue import (
+    VALUES_TOLD,
+    Catalogue,
+    Column,
+    Reference,
+    Table,
+    joined_name,
+    parted_name,
+)
 from naru.builtins.data.databases.database import QueryResult
-from naru.builtins.data.databases.errors import QueryError
+from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
 
 ROWS_LOOKED_AT = 10_000
 """A column's values are told as far as they are in the table's first rows."""
@@ -57,7 +65,7 @@ def gathered(
     """
 
     def name_of(schema: Any, table: Any) -> str:
-        return str(table) if not schema or schema == usual_schema else f"{schema}.{table}"
+        return joined_name("" if not schema or schema == usual_schema else str(schema), str(table))
 
     tables: dict[str, list[Column]] = {}
     comments: dict[str, str] = {}
@@ -79,11 +87,14 @@ def gathered(
 
 
 def quoted(name: str, mark: str) -> str:
-    """Write a name as a statement must: between marks unless it is a plain one; dots part schema and table."""
-    return ".".join(
-        part if PLAIN_NAME.fullmatch(part) and part not in RESERVED else f"{mark}{part.replace(mark, mark * 2)}{mark}"
-        for part in name.split(".")
-    )
+    """Write a name as a statement must: between marks unless it is a plain one."""
+    is_plain = PLAIN_NAME.fullmatch(name) and name not in RESERVED
+    return name if is_plain else f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+
+def quoted_table(name: str, mark: str) -> str:
+    """Write a table's name, as `Table.name` has it, as a statement must."""
+    return ".".join(quoted(part, mark) for part in parted_name(name) if part)
 
 
 def text_literal(text: str, dialect: str) -> str:
@@ -106,7 +117,7 @@ async def _values(
 ) -> tuple[str, ...]:
     if not _WORDS.search(column.type) or _NESTED.match(column.type):
         return ()
-    name, source = quoted(column.name, mark), quoted(table.name, mark)
+    name, source = quoted(column.name, mark), quoted_table(table.name, mark)
     # Names come out of the catalogue and are quoted; the statement passes the guard like any other.
     asked = (
         f"SELECT DISTINCT {name} AS found FROM (SELECT {name} FROM {source} LIMIT {ROWS_LOOKED_AT}) part "  # noqa: S608
@@ -114,7 +125,7 @@ async def _values(
     )
     try:
         rows = (await query(asked)).records
-    except QueryError:
+    except (QueryError, RefusedStatementError):
         return ()
     return () if len(rows) > MOST_VALUES else tuple(str(row["found"]) for row in rows)
 

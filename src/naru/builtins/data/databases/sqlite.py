@@ -59,6 +59,7 @@ _LIMITS = (
 )
 _STEPS_BETWEEN_LOOKS = 1_000
 BUSY_SECONDS = 2.0
+_BUSY = "Another program is writing to it; ask again when that has ended."
 _EXPLAINED = r"QUERY\s+PLAN\b"
 _COLUMNS_OF_ALL = "SELECT m.name, c.name, c.type FROM sqlite_schema m, pragma_table_info(m.name) c"
 _DENIED = "not authorized"
@@ -247,9 +248,9 @@ def _open(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
-        raise DatabaseUnavailableError(
-            f"{path} cannot be read as SQLite: {error}.", remedy="Check that it is a database and may be read."
-        ) from error
+        is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+        remedy = _BUSY if is_busy else "Check that it is a database and may be read."
+        raise DatabaseUnavailableError(f"{path} cannot be read as SQLite: {error}.", remedy=remedy) from error
     return connection
 
 
