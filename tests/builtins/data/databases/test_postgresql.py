@@ -11,6 +11,7 @@ from psycopg.conninfo import make_conninfo
 
 from naru.builtins.data.databases.catalogue import documents_of
 from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
+from naru.builtins.data.databases.gather import quoted, quoted_table
 from naru.builtins.data.databases.open import open_database
 from naru.builtins.data.databases.postgresql import configured
 from naru.builtins.data.demo.reader import reader_sql
@@ -87,6 +88,40 @@ async def test_an_enum_and_a_domain_are_told_by_what_they_are_and_with_their_val
     assert texts["sales.customer.grade"] == "sales.customer.grade (sales.grade enum); values: 사원, 대리"
     assert texts["sales.customer.code"] == "sales.customer.code (sales.code character varying(8)); values: K1"
     await database.close()
+
+
+async def test_the_catalogue_names_tables_as_the_role_may_ask_them(bga: BgaServer, reader: str):
+    """By its columns, its schemas and its search path; a name that has dots of its own costs nothing."""
+    bga.admin.execute(
+        'CREATE SCHEMA "sales.old"; CREATE TABLE "sales.old"."2024.q1" ("a.b" text, id int PRIMARY KEY);'
+        """INSERT INTO "sales.old"."2024.q1" VALUES ('x', 1);"""
+        "CREATE TABLE sales.staff (id int PRIMARY KEY, name text, salary int);"
+        "CREATE TABLE sales.bga_lot (id int, day date, name text, PRIMARY KEY (id, day) INCLUDE (name))"
+        " PARTITION BY RANGE (day);"
+        "CREATE TABLE sales.lot_2024 PARTITION OF sales.bga_lot FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');"
+        "CREATE TABLE sales.step (id int, day date, FOREIGN KEY (id, day) REFERENCES sales.bga_lot (id, day));"
+        f'GRANT USAGE ON SCHEMA "sales.old" TO {reader}; GRANT SELECT ON "sales.old"."2024.q1", sales.step TO {reader};'
+        f"REVOKE ALL ON sales.staff FROM {reader}; GRANT SELECT (id, name) ON sales.staff TO {reader};"
+        f"GRANT SELECT ON bga_lot TO {reader}; CREATE SCHEMA shut; CREATE TABLE shut.t (a int);"
+        f"GRANT SELECT ON shut.t TO {reader}; ALTER ROLE {reader} SET search_path = sales, public"
+    )
+    database = open_database(settings_of(bga, reader))
+    try:
+        catalogue = await database.catalogue()
+        found = {table.name: table for table in catalogue.tables}
+        assert {"bga_lot", "public.bga_lot", "customer", '"sales.old"."2024.q1"'} <= found.keys()
+        assert not {"shut.t", "lot_2024"} & found.keys()
+        assert [column.name for column in found["staff"].columns] == ["id", "name"]
+        assert [column.name for column in found["bga_lot"].columns if column.is_key] == ["id", "day"]
+        assert [one.table for one in found["step"].references] == ["bga_lot"]
+        old = found['"sales.old"."2024.q1"']
+        assert old.columns[0].values == ("x",)
+        for name, table in found.items():
+            (column, *_) = table.columns
+            await database.query(f"""SELECT {quoted(column.name, '"')} FROM {quoted_table(name, '"')} LIMIT 1""")
+    finally:
+        await database.close()
+        bga.admin.execute(f'DROP SCHEMA "sales.old", shut CASCADE; REVOKE ALL ON bga_lot FROM {reader}')
 
 
 async def test_a_catalogue_that_is_too_large_is_cut_and_the_cut_is_told(

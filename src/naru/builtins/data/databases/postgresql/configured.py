@@ -22,29 +22,33 @@ from naru.errors import ConfigError
 logger = logging.getLogger(__name__)
 
 _COLUMNS = """
-SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod)
+SELECT CASE WHEN NOT pg_table_is_visible(c.oid) THEN n.nspname END AS schema, c.relname AS table,
+  a.attname AS column, format_type(a.atttypid, a.atttypmod)
   || CASE t.typtype WHEN 'e' THEN ' enum' WHEN 'd' THEN ' ' || format_type(t.typbasetype, t.typtypmod) ELSE '' END
   AS type,
   col_description(c.oid, a.attnum::int) AS comment, obj_description(c.oid, 'pg_class') AS table_comment,
-  EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS is_key
+  EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attnum = ANY (k.conkey))
+  AS is_key
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 JOIN pg_type t ON t.oid = a.atttypid
 WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT c.relispartition
-  AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' AND has_table_privilege(c.oid, 'SELECT')
-ORDER BY 1, 2, a.attnum
+  AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+  AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+ORDER BY n.nspname, 2, a.attnum
 """
 _KEYS = """
-SELECT n.nspname AS schema, c.relname AS table, m.nspname AS other_schema, f.relname AS other,
+SELECT CASE WHEN NOT pg_table_is_visible(c.oid) THEN n.nspname END AS schema, c.relname AS table,
+  CASE WHEN NOT pg_table_is_visible(f.oid) THEN m.nspname END AS other_schema, f.relname AS other,
   (SELECT json_agg(a.attname ORDER BY u.place) FROM unnest(k.conkey) WITH ORDINALITY u(number, place)
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = u.number) AS columns,
   (SELECT json_agg(a.attname ORDER BY u.place) FROM unnest(k.confkey) WITH ORDINALITY u(number, place)
     JOIN pg_attribute a ON a.attrelid = f.oid AND a.attnum = u.number) AS other_columns
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_class f ON f.oid = k.confrelid JOIN pg_namespace m ON m.oid = f.relnamespace
-WHERE k.contype = 'f' ORDER BY 1, 2, k.conname
+WHERE k.contype = 'f' AND k.conparentid = 0 ORDER BY n.nspname, 2, k.conname
 """
-_USUAL_SCHEMA = "public"
+"""Not those that stand for each part of a table that is parted."""
 _CUT = "only the first {count} columns are read; let the role read fewer tables"
 _CATALOGUE_LIMITS = Limits(rows=100_000, bytes=64 * 2**20, statement_seconds=60)
 
@@ -77,7 +81,7 @@ class PostgresDatabase:
         try:
             columns, keys = await wide.query(_COLUMNS), await wide.query(_KEYS)
             self._cut = [_CUT.format(count=len(columns.records))] if columns.is_truncated else []
-            found = gathered(columns.records, keys.records, usual_schema=_USUAL_SCHEMA)
+            found = gathered(columns.records, keys.records, usual_schema="")
             return await with_values(found, self.query, '"') if values else found
         finally:
             await wide.close()
