@@ -18,7 +18,7 @@ from pydantic import Field
 from naru.errors import ConflictError, InvalidArgumentsError, NotFoundError, ToolTimeoutError, UnknownToolError
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.execute import execute_tool, run_tool
-from naru.tools.functions import threads
+from naru.tools.functions import function_tool, threads
 from naru.tools.functions.registry import ToolRegistry, register_tool
 from naru.tools.functions.threads import WorkerThreads
 from naru.tools.functions.toolset import FunctionToolset
@@ -108,6 +108,15 @@ class Counter:
 )
 async def test_every_kind_of_function_can_be_called(function, value):
     assert (await call(function, {"n": "3"})).structured == {"result": value}
+
+
+@pytest.mark.parametrize("function", [generator, async_generator], ids=lambda each: each.__name__)
+async def test_a_generator_that_gives_more_than_is_taken_is_an_error_and_not_a_part(function, monkeypatch):
+    monkeypatch.setattr(function_tool, "MAX_YIELDED", 3)
+    assert (await call(function, {"n": 3})).structured == {"result": [0, 1, 2]}
+    result = await call(function, {"n": 4})
+    assert result.is_error
+    assert "more than 3 items" in result.text
 
 
 async def test_every_kind_of_parameter_gets_its_value():

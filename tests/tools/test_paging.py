@@ -20,7 +20,8 @@ from naru.tools.paging import READ, PagedToolset
 from naru.tools.toolset import CallContext
 
 LINES = "\n".join(f"line {number}: {'warpage' if number == 777 else 'nothing'}" for number in range(1, 1001))
-ROWS = json.dumps({"items": [{"id": number, "name": f"part {number}"} for number in range(500)]})
+ODD = {"mean.of sizes": [{"avg(a[1])": 2.5}], "mean": "about"}
+ROWS = json.dumps({"items": [{"id": number, "name": f"part {number}"} for number in range(500)], **ODD})
 
 DEEP = "[" * 5000 + "]" * 5000
 
@@ -95,6 +96,8 @@ async def test_words_are_found_in_what_was_not_shown() -> None:
         ("$.items[-1].id", "499"),
         ("items[1:3].id", "[\n 1,\n 2\n]"),
         ("items[0]", '{\n "id": 0,\n "name": "part 0"\n}'),
+        ("mean.of sizes[0].avg(a[1])", "2.5"),
+        ("mean", "about"),
     ],
 )
 async def test_a_part_of_json_is_picked_out(path: str, value: str) -> None:

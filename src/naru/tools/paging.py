@@ -39,7 +39,7 @@ READ = ToolDefinition(
 )
 _NAMES = (READ.name, "naru.read_result", "read_result")
 _CHECKS = ArgumentsValidator(READ.input_schema)
-_STEP = re.compile(r"\[(?P<index>-?\d{1,9}|\*|\d{0,9}:\d{0,9})\]|\.?(?P<key>[^.\[\]]+)")
+_STEP = re.compile(r"\[(?P<index>-?\d{1,9}|\*|\d{0,9}:\d{0,9})\]|\.?[^.\[\]]+")
 _SMALLEST = 400
 _LEFT_OUT = (
     "\n[… {count} characters left out. Read on: {tool} with result '{key}' and offset {offset}; or search or path. …]\n"
@@ -168,13 +168,13 @@ def _project(text: str, path: str) -> str:
 def _follow(value: Any, rest: str, path: str) -> Any:
     if not rest:
         return value
+    if isinstance(value, dict) and (named := _key_at(value, rest)):
+        return _follow(value[named], rest.removeprefix(".")[len(named) :], path)
     match = _STEP.match(rest)
     if match is None:
         raise InvalidArgumentsError(f"The path {path[:80]!r} cannot be read at {rest[:20]!r}.")
     rest = rest[match.end() :]
-    index, key = match["index"], match["key"]
-    if key is not None and isinstance(value, dict) and key in value:
-        return _follow(value[key], rest, path)
+    index = match["index"]
     if index is not None and isinstance(value, list):
         if index == "*" or ":" in index:
             first, _, last = ("", "", "") if index == "*" else index.partition(":")
@@ -183,3 +183,10 @@ def _follow(value: Any, rest: str, path: str) -> Any:
             return _follow(value[int(index)], rest, path)
     inside = f"keys {', '.join(list(value)[:20])}" if isinstance(value, dict) else f"{type(value).__name__}"
     raise InvalidArgumentsError(f"The path {path[:80]!r} ends before {match[0][:40]!r}: there is {inside}.")
+
+
+def _key_at(value: JsonObject, rest: str) -> str:
+    """Return the longest key that a path goes on with; columns may be called `sepal.length` or `sum(a[1])`."""
+    rest = rest.removeprefix(".")
+    fitting = (key for key in value if key and rest.startswith(key) and rest[len(key) : len(key) + 1] in ("", ".", "["))
+    return max(fitting, key=len, default="")

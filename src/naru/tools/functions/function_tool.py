@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from naru.encoding import encode
-from naru.errors import InvalidArgumentsError
+from naru.errors import InvalidArgumentsError, ToolError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.arguments.fit import fit
 from naru.tools.arguments.misspelt import meant
@@ -29,7 +29,7 @@ from naru.tools.results import to_tool_result
 MAX_NAME = 128
 """Characters of a tool's name, as MCP has it."""
 MAX_YIELDED = 100_000
-"""Items that a generator may yield; more is taken for one that never ends."""
+"""Items that a generator may yield; more is an error, as it is taken for one that never ends."""
 
 
 class FunctionTool:
@@ -262,21 +262,31 @@ def _call_and_drain(
 def _drained(generator: Generator[Any, Any, Any], context: ToolContext | None) -> list[Any]:
     items: list[Any] = []
     for item in generator:
-        if (context is not None and context.is_cancelled) or len(items) >= MAX_YIELDED:
+        if context is not None and context.is_cancelled:
             generator.close()
             break
+        if len(items) >= MAX_YIELDED:
+            generator.close()
+            raise _endless()
         items.append(item)
     return items
+
+
+def _endless() -> ToolError:
+    return ToolError(
+        f"The tool gave more than {MAX_YIELDED} items one by one, and was stopped.",
+        remedy="Ask it for less; a function that never ends has to end by itself.",
+    )
 
 
 async def _bounded(stream: Any) -> Any:
     count = 0
     async for item in stream:
-        yield item
-        count += 1
         if count >= MAX_YIELDED:
             await stream.aclose()
-            return
+            raise _endless()
+        yield item
+        count += 1
         await asyncio.sleep(0)  # a generator that never waits must not hold the loop
 
 
