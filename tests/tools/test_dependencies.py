@@ -10,6 +10,7 @@ from typing import Annotated
 import pytest
 
 from naru.errors import InvalidArgumentsError
+from naru.tools.functions import inject
 from naru.tools.functions.dependencies import Container, DependencyError
 from naru.tools.functions.inject import Depends, ToolContext
 from naru.tools.functions.signature import build_tool_schema
@@ -271,6 +272,20 @@ async def test_the_context_reports_progress_and_logs_from_the_loop_and_from_thre
     for name in ("quick", "slow"):
         await toolset.call(name, {}, CallContext(on_progress=on_progress, on_log=on_log))
     assert told == [(1, 2, "half"), ("info", "working"), (2, 2, "done"), ("warning", "late")]
+
+
+async def test_a_report_that_nobody_takes_costs_the_report_and_not_the_work(monkeypatch):
+    monkeypatch.setattr(inject, "REPORT_SECONDS", 0.05)
+
+    async def never(*report):
+        await asyncio.Event().wait()
+
+    def slow(ctx: ToolContext) -> str:
+        ctx.progress_from_thread(1, 2, "half")
+        return "done"
+
+    result = await FunctionToolset([slow]).call("slow", {}, CallContext(on_progress=never))
+    assert (result.is_error, result.text) == (False, "done")
 
 
 async def test_a_sync_function_learns_that_nobody_waits_any_more():

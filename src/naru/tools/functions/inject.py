@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -123,7 +124,10 @@ class ToolContext:
         if self.is_cancelled:
             report.close()
             return
-        asyncio.run_coroutine_threadsafe(report, self._loop).result(REPORT_SECONDS)
+        waiting = asyncio.run_coroutine_threadsafe(report, self._loop)
+        with contextlib.suppress(TimeoutError):  # a client that takes no report costs the report, not the work
+            waiting.result(REPORT_SECONDS)
+        waiting.cancel()
 
 
 @dataclass(frozen=True, slots=True)
