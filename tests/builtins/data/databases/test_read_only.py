@@ -183,6 +183,7 @@ async def test_the_catalogue_tells_columns_types_comments_keys_and_values(engine
     lot, ball = catalogue.table("lot"), catalogue.table("ball")
     assert lot is not None
     assert ball is not None
+    assert catalogue.table("s") is None, "a sequence is no table, though MariaDB lists it as one"
     assert [column.name for column in lot.columns][-1] == "비고"
     key = lot.column("lot_id")
     assert key is not None
@@ -373,6 +374,24 @@ async def test_a_time_of_mysql_is_told_in_hours_that_have_passed(engines: Callab
         "SELECT TIMEDIFF('10:00', '12:30') AS t, SEC_TO_TIME(100000) AS s, TIME '08:00:00.5' AS d"
     )
     assert result.records == [{"t": "-02:30:00", "s": "27:46:40", "d": "08:00:00.5"}]
+    await database.close()
+
+
+async def test_a_column_of_mysql_is_of_the_type_that_people_write(engines: Callable[[str], Engine]):
+    database = engines("mysql").open()
+    result = await database.query(
+        "SELECT b.*, l.lot_id, l.qty_in, l.yield_pct FROM kinds b JOIN lot l ORDER BY 5 LIMIT 1"
+    )
+    assert [column["type"] for column in result.columns] == [
+        "bit",
+        "text",
+        "blob",
+        "bigint",
+        "varchar",
+        "int",
+        "decimal",
+    ]
+    assert list(result.records[0].values())[:4] == [1, "글", "\\x00", "9223372036854775807"]
     await database.close()
 
 

@@ -41,8 +41,8 @@ from naru.config import DataSettings
 Result = TypeVar("Result")
 
 CONNECT_SECONDS = 5
-_CONVERSIONS = {**conversions, FIELD_TYPE.TIME: str}
-"""A TIME is one of a day or hours that have passed, `-25:30:00`, which Python has no one type for."""
+_CONVERSIONS = {**conversions, FIELD_TYPE.TIME: str, FIELD_TYPE.BIT: int.from_bytes}
+"""A TIME is one of a day or hours that have passed, `-25:30:00`, which Python has no type for; BIT(1) is a truth."""
 _EXPLAINED = r"(?:EXTENDED|PARTITIONS|FORMAT\s*=\s*\w+)\b"
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 MUST_BE_REFUSED = (
@@ -66,7 +66,7 @@ SELECT c.table_schema AS `schema`, c.table_name AS `table`, c.column_name AS `co
   c.column_key = 'PRI' AS is_key
 FROM information_schema.columns c JOIN information_schema.tables t
   ON t.table_schema = c.table_schema AND t.table_name = c.table_name
-WHERE c.table_schema = DATABASE() ORDER BY c.table_name, c.ordinal_position
+WHERE c.table_schema = DATABASE() AND t.table_type <> 'SEQUENCE' ORDER BY c.table_name, c.ordinal_position
 """
 _KEYS = """
 SELECT table_schema AS `schema`, table_name AS `table`, referenced_table_schema AS other_schema,
@@ -232,6 +232,19 @@ def _type(code: int) -> str:
 _TYPES: dict[int, str] = {
     value: name.lower() for name, value in vars(FIELD_TYPE).items() if isinstance(value, int) and name.isupper()
 }
+_TYPES |= {
+    FIELD_TYPE.TINY: "tinyint",
+    FIELD_TYPE.SHORT: "smallint",
+    FIELD_TYPE.INT24: "mediumint",
+    FIELD_TYPE.LONG: "int",
+    FIELD_TYPE.LONGLONG: "bigint",
+    FIELD_TYPE.NEWDECIMAL: "decimal",
+    FIELD_TYPE.VAR_STRING: "varchar",
+    FIELD_TYPE.STRING: "char",
+    # A text or bytes, which its first value tells.
+    **dict.fromkeys((FIELD_TYPE.TINY_BLOB, FIELD_TYPE.MEDIUM_BLOB, FIELD_TYPE.LONG_BLOB, FIELD_TYPE.BLOB), ""),
+}
+"""As people write them, where the wire calls them otherwise."""
 
 
 def _told(error: BaseException) -> str:
