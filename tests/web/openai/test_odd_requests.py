@@ -283,6 +283,7 @@ async def test_results_find_their_calls_and_never_stand_between_them(
         ({"messages": [USER], "n": 2}, "n must be 1"),
         ({"messages": [USER], "naru_strategy": "magic"}, "naru_strategy must be one of native, prompted, guided"),
         ({"messages": [USER, {"type": "item_reference", "id": "x"}]}, "messages[1] has neither a role nor content"),
+        ({"messages": [USER, {"content": "Be kind."}]}, "messages[1] has no role"),
         ({"messages": [{"role": "user", "content": [{"type": "video_url"}]}]}, "messages[0].content[0] of type"),
         ({"messages": history("{}", {"content": "r"}, calls=2)}, r"messages[2] has no tool_call_id"),
         ({"messages": [USER], "tools": [TOOL], "tool_choice": {"name": "g"}}, "tool_choice names 'g'"),

@@ -332,6 +332,7 @@ async def test_what_a_request_sets_goes_to_the_wire_by_the_names_that_all_wires_
     [
         ({"input": None}, 400, "input"),
         ({"input": [{"type": "computer_call"}]}, 400, "input[0]"),
+        ({"input": [{"role": "user", "content": "x"}, {"content": "Be kind."}]}, 400, "input[1] has no role"),
         ({"background": True, "store": False}, 400, "store"),
         ({"conversation": "conv_1"}, 404, "conv_1"),
         ({"conversation": "conv_1", "previous_response_id": "resp_1"}, 400, "exclude each other"),

@@ -137,7 +137,7 @@ class _Reader:
         self._said_where = self._where
 
     def _message(self, item: JsonObject) -> None:
-        role = item.get("role", "user")
+        role = item.get("role")
         # Calls wait for their results: what the model says beside them is of the same turn.
         if role == "assistant" and ("content" not in self._said or "tool_calls" in self._said):
             self._said["content"] = [*_parts(self._said.get("content")), *_parts(item.get("content"))]

@@ -107,10 +107,12 @@ def read_messages(raw: Any) -> tuple[Message, ...]:
     waiting = _Open()
     for position, item in chat_items(raw):
         where = f"messages[{position}]"
-        named = item.get("role", "user")
+        named = item.get("role")
         role = _ROLES.get(named) or _ROLES.get(named.lower()) if isinstance(named, str) else None
         if role is None:
-            raise BadRequestError(f"{where}.role {item.get('role')!r} is not known.", param=where)
+            # Whose words they are is not guessed: a system's or a model's would count as the person's.
+            said = f"{where}.role {named!r} is not known." if named is not None else f"{where} has no role."
+            raise BadRequestError(said, param=where)
         if role == "tool":
             waiting.results.append((item, where))
             continue
