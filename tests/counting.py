@@ -22,3 +22,21 @@ def calls_made(work: Callable[[], object]) -> int:
     finally:
         sys.setprofile(before)
     return count
+
+
+def lines_run(work: Callable[[], object]) -> int:
+    """Return how many lines of Python were run by `work`, each turn of a loop anew."""
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: object) -> Callable[..., object]:
+        nonlocal count
+        count += event == "line"
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count

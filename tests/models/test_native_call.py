@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.counting import calls_made
+from tests.counting import calls_made, lines_run
 
 from naru.dialects import StreamParser
 from naru.messages import ArgumentsDelta, BrokenCall, CallEnd, CallStart, ChatEvent, Finish
@@ -151,6 +151,26 @@ def test_a_long_call_in_small_pieces_makes_no_more_work_than_its_length() -> Non
         return calls_made(lambda: read([text[start : start + 4] for start in range(0, len(text), 4)]))
 
     assert work(8_000) < 9 * work(1_000)
+
+
+@pytest.mark.parametrize("wire", ["own indexes", "one index", "no index", "whole", "glued"])
+def test_many_calls_in_one_answer_make_no_more_work_than_their_number(wire: str) -> None:
+    def answer(count: int) -> None:
+        reader = AnswerReader(StreamParser([]))
+        for place in range(count):
+            written = f'{{"a": {place}}}'
+            match wire:
+                case "whole":
+                    reader.whole_call("", "f", {"a": place})
+                case "glued":
+                    reader.call_delta(0, "" if place else "a", "" if place else "f", written)
+                case _:
+                    key = {"own indexes": place, "one index": 0}.get(wire)
+                    reader.call_delta(key, f"a{place}", "f", written)
+        ends = [event for event in reader.finish("tool_calls") if isinstance(event, CallEnd)]
+        assert [end.arguments["a"] for end in ends] == list(range(count))
+
+    assert lines_run(lambda: answer(400)) < 5 * lines_run(lambda: answer(100))
 
 
 def test_space_before_an_object_is_not_kept_to_be_looked_at() -> None:

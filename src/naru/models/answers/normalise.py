@@ -68,11 +68,18 @@ class AnswerReader:
         """What the caller is told before the end."""
         self._native: dict[int, NativeCall] = {}
         self._order: list[int] = []
+        self._highest = -1
+        """Of the keys."""
+        self._by_id: dict[str, int] = {}
+        self._unshown: dict[int, NativeCall] = {}
         self._meant: dict[int, int] = {}
         """The wire's index → the call that it means now, where one index served several."""
         self._leaked: dict[int, _LeakedCall] = {}
         self._shown_indexes: dict[int, int] = {}
-        self._complete: list[tuple[str, dict[str, Any]]] = []
+        self._complete: set[str] = set()
+        """Each call in one spelling."""
+        self._native_twins: set[str] | None = None
+        """The native calls as they stand, in the same spelling; None where one has changed since."""
         self._next_index = 0
         self._was_cut = False
 
@@ -116,23 +123,26 @@ class AnswerReader:
             carried: what the endpoint wants back beside it.
             is_new: it begins a call, whatever its index says.
         """
-        call = self._native_call(key, call_id, name, arguments, is_new=is_new)
+        key = self._key_of(key, call_id, name, arguments, is_new=is_new)
+        call = self._native[key]
+        self._native_twins = None
         call.id = call.id or call_id
+        self._by_id.setdefault(call.id, key)
         call.add_name(name)
-        events = self._show(call, call.add(arguments))
+        events = self._show(key, call, call.add(arguments))
         if carried:
             call.carried |= carried
             if call.index is not None:
                 events.append(Extra("call", carried, call.index))
-        while call.glued:
-            call = self._behind(call)
+        while self._native[key].glued:
+            key = self._behind(key)
         return events
 
     def whole_call(
         self, call_id: str, name: str, arguments: object, carried: JsonObject | None = None
     ) -> list[ChatEvent]:
         """Read a native call that arrives in one piece."""
-        return self.call_delta(max(self._order, default=-1) + 1, call_id, name, arguments, carried=carried)
+        return self.call_delta(self._highest + 1, call_id, name, arguments, carried=carried)
 
     def finish(self, reason: str | None, usage: Usage | None = None) -> list[ChatEvent]:
         """Close the parser and the open calls; the last event is Finish."""
@@ -158,8 +168,8 @@ class AnswerReader:
             return "length"
         return "tool_calls" if self._complete else "stop"
 
-    def _native_call(self, key: int | None, call_id: str, name: str, arguments: object, *, is_new: bool) -> NativeCall:
-        """Find the call that a piece belongs to.
+    def _key_of(self, key: int | None, call_id: str, name: str, arguments: object, *, is_new: bool) -> int:
+        """Find the key of the call that a piece belongs to.
 
         Endpoints give parallel calls one index, with other ids, the same or none (Gemini's OpenAI endpoint): a new id,
         a new name, or a name before a new object begins another call.
@@ -170,16 +180,17 @@ class AnswerReader:
         known = self._native.get(meant)
         if known is not None and (is_new or self._is_another(known, call_id, name, arguments)):
             known.is_over = True
-            same = [other for other in self._order if call_id and self._native[other].id == call_id]
-            meant = same[0] if same and not is_new and known.id != call_id else self._spare_key()
+            same = self._by_id.get(call_id) if call_id and not is_new and known.id != call_id else None
+            meant = same if same is not None else self._spare_key()
             self._meant[key] = meant
         if meant not in self._native:
-            self._native[meant] = NativeCall()
+            self._native[meant] = self._unshown[meant] = NativeCall()
             self._order.append(meant)
-        return self._native[meant]
+            self._highest = max(self._highest, meant)
+        return meant
 
     def _spare_key(self) -> int:
-        return max(*self._order, _SPARE) + 1
+        return max(self._highest, _SPARE) + 1
 
     def _is_another(self, known: NativeCall, call_id: str, name: str, arguments: object) -> bool:
         if call_id and known.id and call_id != known.id:
@@ -192,22 +203,23 @@ class AnswerReader:
         # A name may come in pieces, before the arguments.
         return bool(known.parts) or bool(self._offered and known.name in self._offered and name in self._offered)
 
-    def _behind(self, call: NativeCall) -> NativeCall:
-        """Open the call whose arguments were glued behind those of another."""
+    def _behind(self, place: int) -> int:
+        """Open the call whose arguments were glued behind those of another; return its key."""
+        call = self._native[place]
         rest, call.glued = call.glued, ""
-        place = next(key for key in self._order if self._native[key] is call)
         following = NativeCall(name=call.name, is_glued=True)
-        key = self._spare_key()
+        key = self._highest = self._spare_key()
         self._native[key] = following
         self._order.insert(self._order.index(place) + 1, key)
-        for wire, meant in list(self._meant.items()):
+        for wire, meant in self._meant.items():
             if meant == place:
                 self._meant[wire] = key
-        self._meant.setdefault(place, key)
+        if place < _SPARE:
+            self._meant.setdefault(place, key)
         following.add(rest)
-        return following
+        return key
 
-    def _show(self, call: NativeCall, piece: str) -> list[ChatEvent]:
+    def _show(self, key: int, call: NativeCall, piece: str) -> list[ChatEvent]:
         """Show what can be shown of a native call: arguments stream once they are known to be an object."""
         if not call.name or self._shown_indexes or not self._takes_calls:
             return []
@@ -216,16 +228,16 @@ class AnswerReader:
         if not call.shows():
             return []
         events = self._show_empty()
+        del self._unshown[key]
         return [*events, *self._begin(call), ArgumentsDelta(call.index or 0, call.json)]
 
     def _show_empty(self) -> list[ChatEvent]:
         """Show calls without arguments, now that another one begins: calls keep their order."""
         events: list[ChatEvent] = []
-        for call in map(self._native.__getitem__, self._order):
-            if call.index is not None or not call.name or call.is_glued:
-                continue
+        for key, call in list(self._unshown.items()):
             written = call.json.strip()
-            if written == "{}" or (call.is_over and not written):
+            if call.name and (written == "{}" or (call.is_over and not written)):
+                del self._unshown[key]
                 call.parts = ["{}"]
                 events += [*self._begin(call), ArgumentsDelta(call.index or 0, "{}")]
         return events
@@ -247,14 +259,15 @@ class AnswerReader:
             arguments = None  # What has been shown cannot be mended any more.
         if arguments is None or not self._takes_calls:
             return [self._broken(call, cut=cut)]
-        is_twin = (call.name, arguments) in self._complete
-        if is_twin and (call.is_glued or (call.index is None and self._shown_indexes)):
+        may_be_twin = call.is_glued or (call.index is None and self._shown_indexes)
+        spelling = _spelled(call.name, arguments)
+        if may_be_twin and spelling in self._complete:
             return []
         events: list[ChatEvent] = []
         if call.index is None:
             events += self._begin(call)
             events.append(ArgumentsDelta(call.index or 0, json.dumps(arguments, ensure_ascii=False)))
-        self._complete.append((call.name, arguments))
+        self._complete.add(spelling)
         return [*events, CallEnd(call.index or 0, arguments)]
 
     def _broken(self, call: NativeCall, *, cut: bool) -> BrokenCall:
@@ -283,7 +296,7 @@ class AnswerReader:
                     leaked.events.append(event)
                     if index in self._shown_indexes or not self._is_twin(leaked.name, arguments):
                         out += self._release(index)
-                        self._complete.append((leaked.name, arguments))
+                        self._complete.add(_spelled(leaked.name, arguments))
                 case _:
                     out.append(event)
         return out
@@ -307,7 +320,10 @@ class AnswerReader:
         return out
 
     def _is_twin(self, name: str, arguments: dict[str, Any]) -> bool:
-        return any(call.name == name and call.arguments() == arguments for call in self._native.values())
+        if self._native_twins is None:
+            made = ((call.name, call.arguments()) for call in self._native.values())
+            self._native_twins = {_spelled(name, given) for name, given in made if given is not None}
+        return _spelled(name, arguments) in self._native_twins
 
     def _own(self, name: str) -> str:
         return self._names.get(name, name)
@@ -315,3 +331,8 @@ class AnswerReader:
     def _take_index(self) -> int:
         self._next_index += 1
         return self._next_index - 1
+
+
+def _spelled(name: str, arguments: dict[str, Any]) -> str:
+    """Return a call in one spelling, whatever the order of its arguments."""
+    return f"{name} {json.dumps(arguments, sort_keys=True)}"
