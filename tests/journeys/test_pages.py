@@ -76,6 +76,28 @@ def test_an_answer_is_markdown_and_nothing_in_it_runs_or_leaves(browser: Browser
     browser.wait(lambda: inside(browser, ".answer h3") == ["Staff"])
 
 
+def test_a_file_of_the_page_that_once_did_not_come_is_asked_for_again(browser: Browser) -> None:
+    def blocked(*urls: str) -> None:
+        browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": list(urls)})
+
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    blocked("*/marked.js", "*/uplot.js")
+    try:
+        ask(browser, "Who works here?")
+        browser.sees("ended: answered", "# Staff")
+        browser.driver.execute_script("location.hash = '#/overview'")
+        browser.wait(lambda: browser.driver.find_elements("css selector", "script[src$='uplot.js']"))
+        browser.wait(lambda: inside(browser, "main h1") == ["Overview"])
+    finally:
+        blocked()
+    browser.driver.execute_script("location.hash = '#/runs'")
+    browser.wait(lambda: browser.driver.find_elements("css selector", ".list a"))
+    browser.driver.execute_script("document.querySelector('.list a').click()")
+    browser.wait(lambda: inside(browser, ".answer h3") == ["Staff"])
+    browser.driver.execute_script("location.hash = '#/overview'")
+    browser.wait(lambda: browser.driver.find_elements("css selector", ".plot canvas"))
+
+
 def test_a_json_result_is_a_tree_that_opens_and_can_be_read_as_text(browser: Browser) -> None:
     browser.open("tools/hr__get_all_employees")
     browser.click("Run")

@@ -5,11 +5,9 @@ import { h } from "./dom.js";
 const most = 100_000; // characters; more is shown as it came
 const opens = /^(https?:|mailto:)/i;
 
-let loading;
 export async function markdown(text) {
   if (text.length > most) return h("pre", { tabIndex: 0 }, text);
-  loading ??= import("./marked.js");
-  const { marked } = await loading;
+  const { marked } = await import("./marked.js"); // fetched once by the browser, and anew after a failure
   return h("div", { className: "prose" }, blocks(marked.lexer(text, { gfm: true, breaks: true })));
 }
 

@@ -17,7 +17,7 @@ function plotter() {
   loading ??= new Promise((done, failed) => {
     document.head.append(h("link", { rel: "stylesheet", href: "/console/uplot.css" }),
       h("script", { src: "/console/uplot.js", onload: () => done(globalThis.uPlot), onerror: failed }));
-  });
+  }).catch((error) => { loading = undefined; throw error; }); // the next plots ask for it anew
   return loading;
 }
 
