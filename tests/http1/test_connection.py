@@ -177,6 +177,15 @@ async def test_gzip_that_is_none_is_named() -> None:
             await answer.read()
 
 
+async def test_gzip_that_ends_in_its_middle_is_given_as_far_as_it_goes_and_then_told() -> None:
+    cut = gzip.compress(b"0" * 100, mtime=0)[:-8]
+    async with serve_raw(whole(cut, b"content-encoding: gzip")) as server:
+        answer = await pool_to(server).post()
+        assert await answer.read() == b"0" * 100
+        with pytest.raises(BrokenBodyError, match="broke off its compressed body"):
+            await answer.read()
+
+
 async def test_a_little_gzip_that_grows_is_read_in_bounded_pieces() -> None:
     async with serve_raw(whole(gzip.compress(b"0" * 5_000_000), b"content-encoding: gzip")) as server:
         answer = await pool_to(server).post()

@@ -17,13 +17,20 @@ GZIPPED = gzip.compress(b"a" * 9, mtime=0)
 
 @pytest.mark.parametrize(
     ("encoding", "packed"),
-    [("gzip", GZIPPED), ("X-GZIP ", GZIPPED), ("deflate", zlib.compress(b"a" * 9))],
-    ids=["gzip", "another spelling", "deflate"],
+    [
+        ("gzip", GZIPPED),
+        ("X-GZIP ", GZIPPED),
+        ("deflate", zlib.compress(b"a" * 9)),
+        ("gzip", b"".join(gzip.compress(b"a" * size, mtime=0) for size in (4, 0, 5)) + bytes(3)),
+    ],
+    ids=["gzip", "another spelling", "deflate", "several members, and padding"],
 )
 def test_a_body_is_undone_in_any_pieces(encoding: str, packed: bytes) -> None:
     inflater = Inflater.of(encoding)
     assert inflater is not None
     assert b"".join(piece for byte in packed for piece in inflater.pieces(bytes([byte]))) == b"a" * 9
+    assert b"".join(Inflater("gzip").pieces(packed)) == b"a" * 9
+    inflater.close()
 
 
 @pytest.mark.parametrize("encoding", ["", " identity"])
@@ -41,6 +48,18 @@ def test_what_cannot_be_undone_is_named() -> None:
         Inflater.of("br")
     with pytest.raises(BrokenBodyError, match="no gzip"):
         Inflater("gzip").feed(b"plain text")
+
+
+@pytest.mark.parametrize("packed", [GZIPPED, GZIPPED * 2], ids=["one member", "two"])
+def test_a_body_that_ends_in_its_middle_is_told_wherever_that_is(packed: bytes) -> None:
+    for size in range(1, len(packed)):
+        inflater = Inflater("gzip")
+        assert set(b"".join(inflater.pieces(packed[:size]))) <= set(b"a")
+        if size in (len(GZIPPED), len(GZIPPED) + 1):  # one byte more says nothing yet
+            inflater.close()
+            continue
+        with pytest.raises(BrokenBodyError, match="broke off its compressed body"):
+            inflater.close()
 
 
 def test_what_stands_behind_the_end_is_neither_given_nor_kept() -> None:

@@ -10,12 +10,14 @@ from naru.http1.faults import BrokenBodyError, EncodingError
 INFLATED_BYTES = 1 << 20
 """The longest piece given at once; a gzip bomb grows no further than its reader allows."""
 _ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
+_MEMBER = b"\x1f\x8b"
+"""How each member of a gzip begins."""
 
 
 class Inflater:
-    """Inflates one body."""
+    """Inflates one body: of gzip all members, one after the other (RFC 1952, 2.2)."""
 
-    __slots__ = ("_inner",)
+    __slots__ = ("_head", "_inner", "_is_first", "_is_over", "rest")
 
     def __init__(self, encoding: str) -> None:
         """Take a `Content-Encoding`.
@@ -25,7 +27,10 @@ class Inflater:
         """
         if encoding not in _ENCODINGS:
             raise EncodingError(f"answered in the encoding {encoding[:40]!r}, which nobody asked for")
-        self._inner = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: zlib's or gzip's head, whichever is there.
+        self.rest = b""
+        """What was fed and is not inflated yet."""
+        self._is_over = False
+        self._begin(is_first=True)
 
     @classmethod
     def of(cls, encoding: str) -> Inflater | None:
@@ -33,19 +38,23 @@ class Inflater:
         name = encoding.strip().lower()
         return None if name in ("", "identity") else cls(name)
 
-    @property
-    def rest(self) -> bytes:
-        """What was fed and is not inflated yet."""
-        return self._inner.unconsumed_tail
-
     def feed(self, data: bytes) -> bytes:
         """Return at most INFLATED_BYTES; feed `rest` for more. Raises BrokenBodyError."""
-        if self._inner.eof:  # What stands behind the end means nothing, and would be kept.
+        if self._is_over:
             return b""
+        self._head = (self._head + data[:2])[:2]
         try:
-            return self._inner.decompress(data, INFLATED_BYTES)
+            piece = self._inner.decompress(data, INFLATED_BYTES)
         except zlib.error as error:
-            raise BrokenBodyError(f"sent a body that is no gzip: {error}") from error
+            if self._is_within:
+                raise BrokenBodyError(f"sent a body that is no gzip: {error}") from error
+            self._is_over, self.rest = True, b""  # What stands behind the last member means nothing.
+            return b""
+        self.rest = self._inner.unconsumed_tail
+        if self._inner.eof:
+            self.rest = self._inner.unused_data
+            self._begin(is_first=False)
+        return piece
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield what a chunk inflates to. Raises BrokenBodyError."""
@@ -53,3 +62,18 @@ class Inflater:
             if piece := self.feed(data):
                 yield piece
             data = self.rest
+
+    def close(self) -> None:
+        """Take the body's end. Raises BrokenBodyError: it comes in the middle."""
+        if self._is_within:
+            raise BrokenBodyError("broke off its compressed body")
+
+    @property
+    def _is_within(self) -> bool:
+        """Whether a member has begun: behind the first one anything may stand."""
+        return self._head == _MEMBER or (self._is_first and bool(self._head))
+
+    def _begin(self, *, is_first: bool) -> None:
+        self._inner = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: zlib's or gzip's head, whichever is there.
+        self._is_first = is_first
+        self._head = b""

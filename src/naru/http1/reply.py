@@ -168,6 +168,7 @@ class Reply:
         while piece := inflater.rest or await self._read():
             if data := self._checked(partial(inflater.feed, piece)):
                 return data
+        self._checked(inflater.close)
         return b""
 
     def _checked(self, inflate: Callable[[], T]) -> T:

@@ -31,6 +31,8 @@ async def chunks(response: aiohttp.ClientResponse | Reply) -> AsyncIterator[byte
                 continue
             for piece in inflater.pieces(chunk):
                 yield piece
+        if inflater is not None:
+            inflater.close()
     except (EncodingError, BrokenBodyError) as error:
         raise LinkError(Failure("call", "encoding", f"the server {error}.")) from error
 
