@@ -24,6 +24,17 @@ def test_what_is_too_old_makes_room_though_nobody_asks_for_it() -> None:
     assert (len(kept), kept.get("a"), kept.get("b"), kept.get("d")) == (2, "again", None, "d")
 
 
+def test_the_oldest_make_room_for_what_is_large_and_what_is_too_large_is_not_kept() -> None:
+    kept: Recent[str] = Recent(size=len, most=10)
+    for key, value in (("a", "xxxx"), ("b", "xxxx"), ("a", "yy"), ("c", "xxxx")):
+        kept.put(key, value)
+    assert [kept.get(key) for key in "abc"] == ["yy", "xxxx", "xxxx"]
+    kept.put("d", "x")
+    assert [kept.get(key) for key in "abcd"] == ["yy", None, "xxxx", "x"]
+    kept.put("e", "x" * 11)
+    assert [kept.get(key) for key in "acde"] == ["yy", "xxxx", "x", None]
+
+
 def test_a_long_history_is_read_once_for_what_the_hub_s_tools_gave_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     history = [Message("system", "Be kind."), Message("user", "Go on.")]
     for number in range(100):

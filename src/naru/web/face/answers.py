@@ -45,6 +45,8 @@ CLIENT_PREFIX = "client__"
 """Put before a client's tool whose name one of the hub's has; taken off again on the way back."""
 
 
+_MOST_CHARACTERS = 64_000_000
+"""Of what is kept for the next turns of all conversations: one result may hold a picture of megabytes."""
 Batches = AsyncGenerator[Sequence[FaceEvent], None]
 
 
@@ -53,9 +55,9 @@ class Answers:
 
     def __init__(self, hub: ChatHub) -> None:
         self._hub = hub
-        self._left_over: Recent[list[ToolCall]] = Recent()
+        self._left_over: Recent[list[ToolCall]] = Recent(size=_characters, most=_MOST_CHARACTERS)
         """Calls of a turn beyond the first, for clients that take one a turn."""
-        self._hub_turns: Recent[tuple[Message, ...]] = Recent()
+        self._hub_turns: Recent[tuple[Message, ...]] = Recent(size=_characters, most=_MOST_CHARACTERS)
         """What the hub's tools gave before a client's own tool was called: the client does not hold it."""
 
     @asynccontextmanager
@@ -202,6 +204,10 @@ class Answers:
 def _turn_of(caller: str, request: ChatRequest, messages: Sequence[Message], call: ToolCall) -> str:
     """Return a key for a call that this model made at a point of a caller's conversation."""
     return place_of(f"{caller}\0{request.model}", messages, call)
+
+
+def _characters(kept: Sequence[Message | ToolCall]) -> int:
+    return sum(len(repr(one)) for one in kept)
 
 
 def _heard(take: FaceTake) -> ProgressCallback:

@@ -17,15 +17,27 @@ ENTRIES = 2_000
 
 
 class Recent(Generic[Value]):
-    """A mapping that forgets: the oldest entries, and those older than `seconds`."""
+    """A mapping that forgets: the oldest entries, and those older than `seconds`.
+
+    Where `size` tells what an entry takes, all of them together take no more than `most`.
+    """
 
     def __init__(
-        self, *, seconds: float = SECONDS, entries: int = ENTRIES, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        seconds: float = SECONDS,
+        entries: int = ENTRIES,
+        clock: Callable[[], float] = time.monotonic,
+        size: Callable[[Value], int] = lambda value: 0,
+        most: int = 0,
     ) -> None:
         self._seconds = seconds
         self._entries = entries
         self._clock = clock
-        self._kept: OrderedDict[str, tuple[float, Value]] = OrderedDict()
+        self._size = size
+        self._most = most
+        self._taken = 0
+        self._kept: OrderedDict[str, tuple[float, Value, int]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -33,18 +45,28 @@ class Recent(Generic[Value]):
     def put(self, key: str, value: Value) -> None:
         """Remember a value."""
         now = self._clock()
-        self._kept[key] = (now + self._seconds, value)
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._entries or next(iter(self._kept.values()))[0] < now:
-            self._kept.popitem(last=False)
+        self._forget(key)
+        if (size := self._size(value)) > self._most:
+            return
+        self._kept[key] = (now + self._seconds, value, size)
+        self._taken += size
+        while True:
+            oldest, (until, _, _) = next(iter(self._kept.items()))
+            if len(self._kept) <= self._entries and self._taken <= self._most and until >= now:
+                return
+            self._forget(oldest)
 
     def get(self, key: str) -> Value | None:
         """Return the value, if it is still remembered."""
-        until, value = self._kept.get(key, (0.0, None))
+        until, value, _ = self._kept.get(key, (0.0, None, 0))
         if value is not None and until < self._clock():
-            del self._kept[key]
+            self._forget(key)
             return None
         return value
+
+    def _forget(self, key: str) -> None:
+        _, _, size = self._kept.pop(key, (0.0, None, 0))
+        self._taken -= size
 
 
 def place_of(caller: str, messages: Sequence[Message], call: ToolCall) -> str:
