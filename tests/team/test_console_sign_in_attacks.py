@@ -192,6 +192,8 @@ async def test_an_id_token_that_the_issuer_did_not_sign_is_not_taken(tmp_path: P
         {"nonce": "another"},
         {"nonce": ""},
         {"nonce": ...},
+        {"nonce": "\ud800"},
+        {"sub": "\ud800"},
         {"sub": ""},
         {"sub": ...},
         {"sub": 7},

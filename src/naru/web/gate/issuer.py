@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -97,6 +98,10 @@ class Issuer:
         )
         if not (isinstance(claims["sub"], str) and claims["sub"] and isinstance(claims["exp"], int | float)):
             raise jwt.InvalidTokenError("its subject or its expiry is none")
+        try:
+            json.dumps(claims, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # nothing could keep it, or compare it
+            raise jwt.InvalidTokenError("it holds half of a surrogate pair, which is no text") from None
         return claims
 
     def role(self, claims: Mapping[str, Any]) -> str:
