@@ -243,6 +243,11 @@ class Usage:
         return counted(self.details, "prompt_tokens_details", "cached_tokens")
 
     @property
+    def cache_write_tokens(self) -> int:
+        """Prompt tokens that were put into it."""
+        return counted(self.details, "prompt_tokens_details", "cache_write_tokens")
+
+    @property
     def reasoning_tokens(self) -> int:
         """Completion tokens that were thought rather than said."""
         return counted(self.details, "completion_tokens_details", "reasoning_tokens")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import TypeAdapter
+from tests.models.fake_endpoint import Reply, json_reply, serve
 
 from naru.errors import ModelError
 from naru.messages import (
     ChatRequest,
     Extra,
+    Finish,
     ImagePart,
     Message,
     Reasoning,
@@ -25,10 +29,14 @@ from naru.messages import (
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import offer
 from naru.models.known.profile import Profile
+from naru.models.transport.endpoint import Endpoint
 from naru.models.wires import anthropic_wire, responses_wire
+from naru.models.wires.anthropic import AnthropicBackend
 
 PICTURE = ImagePart("image/png", data="QUJD")
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+STARTED = {"input_tokens": 5, "cache_read_input_tokens": 4, "cache_creation_input_tokens": 2}
+ENDED = {"output_tokens": 3, "output_tokens_details": {"thinking_tokens": 1}}
 SEALED = {"type": "reasoning.encrypted", "data": "eHh4", "id": "rs_1"}
 REQUEST = ChatRequest(
     "m",
@@ -106,7 +114,7 @@ def test_a_conversation_goes_to_responses_whole_with_its_encrypted_thoughts() ->
 
 def test_signatures_come_back_beside_the_thoughts_of_messages_and_cached_tokens_count() -> None:
     told = [
-        {"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 4}}},
+        {"type": "message_start", "message": {"usage": STARTED}},
         {
             "type": "content_block_start",
             "index": 0,
@@ -115,14 +123,56 @@ def test_signatures_come_back_beside_the_thoughts_of_messages_and_cached_tokens_
         {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Hm."}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "c2ln"}},
         {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 3}},
+        {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": ENDED},
         {"type": "message_stop"},
     ]
     found = events(anthropic_wire.EventReader, told)
     assert found[:2] == [Reasoning("Hm."), Extra("message", {"thinking_blocks": [SIGNED]})]
     usage = next(event for event in found if isinstance(event, Usage))
-    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (9, 3, 4)
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (11, 3, 4)
+    assert (usage.cache_write_tokens, usage.reasoning_tokens) == (2, 1)
     assert found[-1].reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("delta", "told"),
+    [
+        ({"stop_reason": "model_context_window_exceeded"}, [Usage(), Finish("length")]),
+        (
+            {"stop_reason": "stop_sequence", "stop_sequence": "END"},
+            [Extra("choice", {"stop_reason": "END"}), Usage(), Finish("stop")],
+        ),
+    ],
+    ids=["no room", "a stop"],
+)
+def test_why_an_answer_of_messages_ended_is_told(delta: dict[str, Any], told: list[Any]) -> None:
+    ended = [{"type": "message_delta", "delta": delta, "usage": {}}, {"type": "message_stop"}]
+    assert events(anthropic_wire.EventReader, ended) == told
+
+
+async def test_models_that_know_no_budget_of_thoughts_and_no_temperature_are_asked_as_they_take_it() -> None:
+    """Claude from Opus 4.7 on: what each refusal says is the API's own."""
+
+    def answer(body: dict[str, Any]) -> Reply:
+        if body.get("thinking", {}).get("type") == "enabled":
+            said = '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive".'
+        elif "temperature" in body:
+            said = "`temperature` is deprecated for this model."
+        else:
+            ends = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
+            return Reply([b"data: " + json.dumps(one).encode() + b"\n\n" for one in ends])
+        return json_reply({"type": "error", "error": {"type": "invalid_request_error", "message": said}}, 400)
+
+    plain = ChatRequest("m", [Message("user", "Go.")], temperature=0.5)
+    async with serve(answer) as fake:
+        backend = AnthropicBackend(Endpoint.of(fake.base_url))
+        for asked in (replace(plain, extra={"reasoning_effort": "xhigh"}), plain, plain):
+            assert [event async for event in backend.stream(asked)][-1] == Finish("stop")
+        await backend.close()
+    tried = [(body.get("thinking", {}).get("type"), "temperature" in body) for body in fake.bodies]
+    assert tried == [("enabled", False), ("adaptive", False), (None, True), (None, False), (None, False)]
+    TypeAdapter(MessageCreateParamsStreaming).validate_python(fake.bodies[1])
+    assert fake.bodies[1]["output_config"] == {"effort": "xhigh"}
 
 
 def test_encrypted_thoughts_come_back_from_responses() -> None:
@@ -174,7 +224,7 @@ def test_thoughts_go_back_as_text_where_messages_sign_none(signature: str, learn
     ]
     assert thought_in(anthropic_wire.EventReader, told) == learnt
     asked = ChatRequest("m", [Message("user", "Go."), Message("assistant", "Gone.", reasoning="Hm.")])
-    sent = anthropic_wire.messages_body(asked, model="m", tools=[], thinks=bool(learnt))
+    sent = anthropic_wire.messages_body(asked, model="m", tools=[], profile=Profile(reasoning=learnt))  # type: ignore[arg-type]
     kinds = [part["type"] for part in sent["messages"][1]["content"]]
     assert kinds == (["thinking", "text"] if learnt else ["text"])
 

@@ -17,11 +17,15 @@ _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
     r"""(?:parameter|argument|field|keyword|inputs?|property|name)s?(?:[^'"`]{0,30}['"`]|\ supplied:\ )(\w+)"""
     r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ (?:not\ (?:supported|permitted|allowed|a\ valid)|unsupported)|:?\s*extra)"""
+    r"""|\b(\w+)['"`]?\ is\ deprecated"""
     r"""|"(\w+)"\],"msg":"extra\ inputs""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SENT_BY_US = frozenset(
-    {"stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"}
+    {
+        *("stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"),
+        "reasoning_effort",
+    }
 )
 _REFUSED_WORDS = {
     "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]{0,80})strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
@@ -93,7 +97,11 @@ class Learned:
             has_tried = before.alternation and not before.tool_role
             alternating = replace(before, alternation=True, tool_role=False, late_system=False)
             self.profile = replace(before, system_role=False) if has_tried else alternating
-        elif self._refused_reasoning(error, request) or self._refused_images(error, request):
+        elif (
+            self._refused_reasoning(error, request)
+            or self._refused_images(error, request)
+            or self._refused_budget(error, request)
+        ):
             pass
         elif self._refused_detail(error, request) or self._refused_parameter(error):
             return True
@@ -118,6 +126,14 @@ class Learned:
         elif profile.reasoning != "none" and any(turn.reasoning for turn in request.messages):
             self.profile = replace(profile, reasoning="none")
         return self.profile != profile
+
+    def _refused_budget(self, error: ModelError, request: ChatRequest) -> bool:
+        """Ask for thoughts in the other way, where the endpoint points to it."""
+        is_asked = "reasoning_effort" in request.extra and not self.profile.adapts_thinking
+        if error.status not in {400, 422} or not is_asked or "adaptive" not in error.message:
+            return False
+        self.profile = replace(self.profile, adapts_thinking=True)
+        return True
 
     def _refused_images(self, error: ModelError, request: ChatRequest) -> bool:
         """Try the next place for the pictures of tool results; a client's own stand where it put them."""
@@ -188,7 +204,10 @@ def tool_key(tool: ToolDefinition) -> str:
 
 
 def _difference(before: Profile, after: Profile) -> str:
-    names = ("native_tools", "system_role", "alternation", "tool_role", "reasoning", "reasoning_needed", "images")
+    names = (
+        *("native_tools", "system_role", "alternation", "tool_role", "reasoning", "reasoning_needed", "images"),
+        "adapts_thinking",
+    )
     return ", ".join(
         f"{name}={getattr(after, name)}" for name in names if getattr(after, name) != getattr(before, name)
     )

@@ -51,6 +51,8 @@ class Profile:
     """
     reasoning_needed: bool = False
     """The endpoint refuses a history whose calls lack their reasoning: a blank stands for what a client has dropped."""
+    adapts_thinking: bool = False
+    """It takes no budget of thoughts, but how hard it shall try (newer models behind Anthropic's API)."""
     images: Literal["user", "tool", "none"] = "user"
     """Where pictures of tool results stand: in a user's turn after the results, in the tool's own, nowhere."""
     schema_form: str = ""

@@ -37,7 +37,7 @@ class AnthropicBackend(WireBackend):
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
-        return messages_body(sent, model=model, tools=tools, thinks=profile.takes_thoughts)
+        return messages_body(sent, model=model, tools=tools, profile=profile)
 
     def events(self, reader: AnswerReader) -> EventReader:
         """Read the stream's events."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from naru.fields import counted
 from naru.messages import (
     ChatEvent,
     ChatRequest,
@@ -21,12 +22,19 @@ from naru.messages import (
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known.count import count
+from naru.models.known.profile import Profile
 from naru.models.transport.failures import error_text, failure
 
+_NOTHING_KNOWN = Profile()
 DEFAULT_MAX_TOKENS = 8192
 """The API wants a limit with every request."""
-_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576}
-_REASONS = {"max_tokens": "length", "tool_use": "tool_calls", "refusal": "content_filter"}
+_BUDGETS = {"minimal": 1024, "low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 24576}
+_REASONS = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "tool_use": "tool_calls",
+    "refusal": "content_filter",
+}
 _PASSED = ("top_p", "top_k")
 _WORDS = {"auto": "auto", "required": "any", "none": "none"}
 
@@ -36,13 +44,15 @@ def carries(part: MediaPart) -> bool:
     return isinstance(part, ImagePart) or (isinstance(part, ResourcePart) and part.mime_type == "application/pdf")
 
 
-def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject], thinks: bool = False) -> JsonObject:
-    """Build the body of a streaming request, already prepared; `thinks` gives thoughts back that nobody signed."""
+def messages_body(
+    request: ChatRequest, *, model: str, tools: list[JsonObject], profile: Profile = _NOTHING_KNOWN
+) -> JsonObject:
+    """Build the body of a streaming request, already prepared."""
     system = [turn.text for turn in request.messages if turn.role == "system" and turn.text]
     body: JsonObject = {
         "model": model,
         "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
-        "messages": _turns(request, thinks=thinks),
+        "messages": _turns(request, thinks=profile.takes_thoughts),
         "stream": True,
         **{name: request.extra[name] for name in _PASSED if name in request.extra},
     }
@@ -60,11 +70,26 @@ def messages_body(request: ChatRequest, *, model: str, tools: list[JsonObject], 
         body["metadata"] = {"user_id": user}
     if isinstance(form := form_asked(request), dict):
         body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
-    if budget := _BUDGETS.get(str(request.extra.get("reasoning_effort"))):
-        body["thinking"] = {"type": "enabled", "budget_tokens": budget}
-        body["max_tokens"] += budget  # The limit counts thoughts too.
-        body.pop("temperature", None)  # Thinking goes with none but its own.
+    _think(body, str(request.extra.get("reasoning_effort")), adapts=profile.adapts_thinking)
+    for name in profile.refused_parameters:
+        body.pop(name, None)
     return body
+
+
+def _think(body: JsonObject, effort: str, *, adapts: bool) -> None:
+    """Ask for thoughts: by a budget, or by how hard the model shall try, as models take it that know no budget."""
+    if effort == "none":
+        body["thinking"] = {"type": "disabled"}
+    if (budget := _BUDGETS.get(effort)) is None:
+        return
+    if adapts:
+        body["thinking"] = {"type": "adaptive", "display": "summarized"}
+        tried = "low" if effort == "minimal" else effort
+        body["output_config"] = {**body.get("output_config", {}), "effort": tried}
+    else:
+        body["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    body["max_tokens"] += budget  # The limit counts thoughts too.
+    body.pop("temperature", None)  # Thinking goes with none but its own.
 
 
 def _choice(request: ChatRequest) -> JsonObject | None:
@@ -159,8 +184,10 @@ class EventReader:
                 return self._stop(index)
             case "message_delta":
                 self._usage |= {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
-                reason = (event.get("delta") or {}).get("stop_reason")
-                self._reason = _REASONS.get(str(reason), "stop")
+                told = event.get("delta") or {}
+                self._reason = _REASONS.get(str(told.get("stop_reason")), "stop")
+                if stopped_by := told.get("stop_sequence"):
+                    return [Extra("choice", {"stop_reason": stopped_by})]  # As vLLM tells it.
             case "message_stop":
                 self.ended = True
                 return self._reader.finish(self._reason, usage_of(self._usage))
@@ -211,5 +238,8 @@ class EventReader:
 def usage_of(usage: JsonObject) -> Usage:
     """Return the tokens; those from the cache are counted apart in this API."""
     read, made = (count(usage.get(f"cache_{kind}_input_tokens")) for kind in ("read", "creation"))
-    details: JsonObject = {"prompt_tokens_details": {"cached_tokens": read}} if read else {}
+    cached = {name: tokens for name, tokens in (("cached_tokens", read), ("cache_write_tokens", made)) if tokens}
+    details: JsonObject = {"prompt_tokens_details": cached} if cached else {}
+    if thought := counted(usage, "output_tokens_details", "thinking_tokens"):
+        details["completion_tokens_details"] = {"reasoning_tokens": thought}
     return Usage(count(usage.get("input_tokens")) + read + made, count(usage.get("output_tokens")), details)
