@@ -45,7 +45,10 @@ ASK: list[Any] = [{"role": "user", "content": "날씨?"}]
 BODY: dict[str, Any] = {"model": "m", "max_tokens": 100, "messages": ASK}
 HUB_CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "hi"}}\n</tool_call>'
 HUB = [{"type": "url", "url": "https://hub.example/mcp", "name": "hub"}]
-CACHED = {"prompt_tokens_details": {"cached_tokens": 4}}
+CACHED = {
+    "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 2},
+    "completion_tokens_details": {"reasoning_tokens": 1},
+}
 PARALLEL: Sequence[ChatEvent] = (
     Reasoning("Two "),
     Reasoning("cities."),
@@ -141,7 +144,56 @@ async def test_signatures_of_thoughts_refusals_and_cut_calls_are_told() -> None:
         assert message.content[0].signature == "c2ln"
         assert shape(message) == [("thinking", "Hm."), ("text", 'I will not.get_weather({"city": "Se)')]
         assert message.stop_reason == "max_tokens"
-        assert (message.usage.input_tokens, message.usage.cache_read_input_tokens) == (5, 4)
+        used = message.usage
+        assert (used.input_tokens, used.cache_read_input_tokens, used.cache_creation_input_tokens) == (3, 4, 2)
+        assert used.output_tokens_details.thinking_tokens == 1
+
+
+async def test_thoughts_that_are_shown_to_nobody_reach_the_client_block_by_block_and_come_back_as_they_were() -> None:
+    """N19: an endpoint that signs thoughts refuses the next turn without all of them."""
+    redacted = {"type": "redacted_thinking", "data": "eHh4"}
+    shown = {"type": "thinking", "thinking": "Hm.", "signature": "YQ=="}
+    omitted = {"type": "thinking", "thinking": "", "signature": "Yg=="}
+    sealed = [Extra("message", {"thinking_blocks": [one]}) for one in (redacted, shown, omitted)]
+    answer = [sealed[0], Reasoning("Hm."), *sealed[1:], Reasoning("More."), Text("Yes."), Finish("stop")]
+    whole, streamed, hub = await told([answer])
+    for message in (whole, streamed):
+        blocks = [block.to_dict() for block in message.content]
+        assert blocks[:3] == [redacted, shown, omitted]
+        assert [block["type"] for block in blocks[3:]] == ["thinking", "text"]
+        assert blocks[3] == {"type": "thinking", "thinking": "More.", "signature": ""}
+    backend = hub.backend = ScriptedBackend(["ok"])
+    async with served(application(hub)) as url:
+        said = {"role": "assistant", "content": [block.to_dict() for block in whole.content[:3]]}
+        status, _ = await post(f"{url}/v1/messages", BODY | {"messages": [*ASK, said, *ASK]})
+    assert status == 200
+    assert backend.requests[0].messages[1].carried == {"thinking_blocks": [redacted, shown, omitted]}
+
+
+async def test_the_text_that_ended_an_answer_is_told_where_the_endpoint_says_it() -> None:
+    for said, reason in (("END", "stop_sequence"), ("other", "end_turn"), (17, "end_turn")):
+        stopped = Extra("choice", {"stop_reason": said})
+        whole, streamed, _ = await told([[Text("Half"), stopped, Finish("stop")]], {"stop_sequences": ["END"]})
+        for message in (whole, streamed):
+            assert message.stop_reason == reason
+            assert message.stop_sequence == ("END" if reason == "stop_sequence" else None)
+
+
+@pytest.mark.parametrize(
+    ("asked", "effort"),
+    [
+        ({"thinking": {"type": "adaptive"}}, "high"),
+        ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}, "low"),
+        ({"thinking": {"type": "disabled"}}, None),
+    ],
+    ids=["adaptive", "adaptive with an effort", "disabled"],
+)
+async def test_thoughts_are_asked_for_in_every_way_that_the_api_has(asked: dict[str, Any], effort: str | None) -> None:
+    backend = ScriptedBackend(["ok"])
+    async with served(application(MemoryHub(backend))) as url:
+        status, answer = await post(f"{url}/v1/messages", BODY | asked)
+    assert status == 200, answer
+    assert backend.requests[0].extra.get("reasoning_effort") == effort
 
 
 async def test_a_refusal_is_the_reason_of_the_end() -> None:

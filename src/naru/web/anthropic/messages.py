@@ -36,11 +36,11 @@ class Messages(Face[MessagesCall]):
 
     def stream(self, asked: MessagesCall) -> EventWriter:
         """Write events."""
-        return EventWriter(asked.model_shown, shows_hub_calls=asked.shows_hub_calls)
+        return EventWriter(asked.model_shown, shows_hub_calls=asked.shows_hub_calls, stops=asked.request.stop)
 
     def whole(self, asked: MessagesCall) -> MessageWriter:
         """Write one message."""
-        return MessageWriter(asked.model_shown, shows_hub_calls=asked.shows_hub_calls)
+        return MessageWriter(asked.model_shown, shows_hub_calls=asked.shows_hub_calls, stops=asked.request.stop)
 
     def refused(self, error: NaruError) -> bytes:
         """Say an error."""

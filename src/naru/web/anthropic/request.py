@@ -125,7 +125,9 @@ def _extra(body: JsonObject, *, single: bool) -> JsonObject:
 
 
 def _effort_of(thinking: Any) -> str:
-    """Say a budget of thoughts in the words of the other APIs."""
+    """Say a budget of thoughts in the words of the other APIs; a model that finds its own is to try hard there."""
+    if isinstance(thinking, dict) and thinking.get("type") == "adaptive":
+        return "high"
     if not isinstance(thinking, dict) or thinking.get("type") != "enabled":
         return ""
     budget = number(thinking, "budget_tokens") or 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +67,10 @@ class Ending:
 
     calls: int = 0
     refused: bool = False
+    stops: Sequence[str] = ()
+    """Texts that the client wants the answer to end at."""
+    stopped_by: str | None = None
+    """The one of them that ended it, where the endpoint says so."""
     upstream: str = "stop"
     usage: Usage = field(default_factory=Usage)
 
@@ -78,20 +82,30 @@ class Ending:
             self.upstream = event.reason
         return b""
 
+    def note_stop(self, event: Extra) -> None:
+        """Take what an endpoint says of the text that ended its answer."""
+        said = event.fields.get("stop_reason") if event.place == "choice" else None
+        self.stopped_by = said if said in self.stops else self.stopped_by
+
     @property
-    def stop_reason(self) -> str:
+    def why(self) -> JsonObject:
         """`max_tokens` and `refusal` win; `tool_use` if and only if complete calls were sent."""
         said = "tool_use" if self.calls else "refusal" if self.refused else "end_turn"
-        return _REASONS.get(self.upstream, said)
+        reason = _REASONS.get(self.upstream, said)
+        if reason == "end_turn" and self.stopped_by is not None:
+            reason = "stop_sequence"
+        return {"stop_reason": reason, "stop_sequence": self.stopped_by if reason == "stop_sequence" else None}
 
     def usage_object(self) -> JsonObject:
         """Return Anthropic's `usage`."""
         cached = min(self.usage.cached_tokens, self.usage.prompt_tokens)
+        written = min(self.usage.cache_write_tokens, self.usage.prompt_tokens - cached)
         return {
-            "input_tokens": self.usage.prompt_tokens - cached,
-            "cache_creation_input_tokens": 0,
+            "input_tokens": self.usage.prompt_tokens - cached - written,
+            "cache_creation_input_tokens": written,
             "cache_read_input_tokens": cached,
             "output_tokens": self.usage.completion_tokens,
+            "output_tokens_details": {"thinking_tokens": self.usage.reasoning_tokens},
         }
 
 
@@ -103,8 +117,7 @@ def message_object(model: str, content: list[JsonObject], ending: Ending | None)
         "role": "assistant",
         "model": model,
         "content": content,
-        "stop_reason": ending.stop_reason if ending else None,
-        "stop_sequence": None,
+        **(ending.why if ending else {"stop_reason": None, "stop_sequence": None}),
         "usage": (ending or Ending()).usage_object(),
     }
 
@@ -113,14 +126,14 @@ def _tool_use(name: str, arguments: JsonObject) -> JsonObject:
     return {"type": "tool_use", "id": f"toolu_{secrets.token_hex(12)}", "name": name, "input": arguments}
 
 
-def signature_of(event: Extra) -> str:
-    """Return the signature of the thoughts that an endpoint of this kind sent beside its text."""
+def sealed_in(event: Extra) -> Iterator[JsonObject]:
+    """Give the blocks of thoughts that an endpoint of this kind has signed, or shows to nobody."""
     blocks = event.fields.get("thinking_blocks") if event.place == "message" else None
-    return "".join(
-        str(block.get("signature") or "")
-        for block in (blocks if isinstance(blocks, list) else ())
-        if isinstance(block, dict)
-    )
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and block.get("type") == "redacted_thinking" and isinstance(block.get("data"), str):
+            yield {"type": "redacted_thinking", "data": block["data"]}
+        elif isinstance(block, dict) and isinstance(block.get("signature"), str) and block["signature"]:
+            yield {"type": "thinking", "thinking": "", "signature": block["signature"]}
 
 
 class HubBlocks:
@@ -147,9 +160,9 @@ class HubBlocks:
 class EventWriter:
     """Renders one streamed answer: one block at a time, as the API does."""
 
-    def __init__(self, model: str, *, shows_hub_calls: bool = False) -> None:
+    def __init__(self, model: str, *, shows_hub_calls: bool = False, stops: Sequence[str] = ()) -> None:
         self._model = model
-        self._ending = Ending()
+        self._ending = Ending(stops=stops)
         self._hub = HubBlocks() if shows_hub_calls else None
         self._index = -1
         self._open = ""
@@ -188,10 +201,9 @@ class EventWriter:
     def end(self) -> bytes:
         """Return the end of the last block, `message_delta`, `message_stop`."""
         last = self._close()
-        delta = {"stop_reason": self._ending.stop_reason, "stop_sequence": None}
         return (
             last
-            + _event("message_delta", {"delta": delta, "usage": self._ending.usage_object()})
+            + _event("message_delta", {"delta": self._ending.why, "usage": self._ending.usage_object()})
             + _event("message_stop", {})
         )
 
@@ -220,8 +232,17 @@ class EventWriter:
         return head + self._delta({"type": "thinking_delta", "thinking": event.text})
 
     def _beside(self, event: Extra) -> bytes:
-        self._signature += signature_of(event)
-        return b""
+        """Write what seals the thoughts: those that were told, or some of which nothing was."""
+        self._ending.note_stop(event)
+        out = b""
+        for block in sealed_in(event):
+            if block["type"] == "thinking" and self._open != "thinking":
+                out += self._begin({**block, "signature": ""})
+            elif block["type"] != "thinking":
+                out += self._begin(block)
+            self._signature = block.get("signature", "")
+            out += self._close()
+        return out
 
     def _hub_event(self, event: HubTools | CallStarted | CallFinished) -> bytes:
         block = self._hub.block(event) if self._hub is not None else None
@@ -274,9 +295,9 @@ def _event(kind: str, fields: JsonObject) -> bytes:
 class MessageWriter:
     """Collects the same events into one message."""
 
-    def __init__(self, model: str, *, shows_hub_calls: bool = False) -> None:
+    def __init__(self, model: str, *, shows_hub_calls: bool = False, stops: Sequence[str] = ()) -> None:
         self._model = model
-        self._ending = Ending()
+        self._ending = Ending(stops=stops)
         self._hub = HubBlocks() if shows_hub_calls else None
         self._blocks: list[JsonObject] = []
         self._pieces: list[str] = []
@@ -309,8 +330,13 @@ class MessageWriter:
             self._ending.refused = True
         elif isinstance(event, BrokenCall):
             self._add("text", event.as_text)
-        elif self._blocks and self._blocks[-1]["type"] == "thinking":
-            self._blocks[-1]["signature"] += signature_of(event)
+        else:
+            self._ending.note_stop(event)
+            for block in sealed_in(event):
+                if block["type"] == "thinking" and self._is_open("thinking"):
+                    self._blocks[-1]["signature"] = block["signature"]
+                else:
+                    self._blocks.append(block)
 
     def body(self) -> bytes:
         """Return the JSON body."""
@@ -320,11 +346,17 @@ class MessageWriter:
     def _add(self, kind: str, text: str) -> None:
         if not text:
             return
-        if not self._blocks or self._blocks[-1]["type"] != kind:
+        if not self._is_open(kind):
             self._pieces = []
             signed: JsonObject = {"signature": ""} if kind == "thinking" else {}
             self._blocks.append({"type": kind, kind: self._pieces, **signed})
         self._pieces.append(text)
+
+
+    def _is_open(self, kind: str) -> bool:
+        """Tell whether the last block is of a kind and more of it may come: thoughts end with their signature."""
+        last = self._blocks[-1] if self._blocks else {}
+        return last.get("type") == kind and not last.get("signature")
 
 
 def _joined(block: JsonObject) -> JsonObject:
