@@ -113,6 +113,33 @@ async def test_thoughts_are_a_summary_where_one_was_asked_for_and_encrypted_ones
         assert response.output_text == "Yes."
 
 
+async def test_sealed_thoughts_are_items_of_their_own_and_go_back_as_their_endpoint_gave_them(tmp_path: Path) -> None:
+    """N19: OpenAI refuses a seal that comes back under another id."""
+    details: list[dict[str, Any]] = [
+        {"type": "reasoning.encrypted", "data": "YQ==", "id": "rs_theirs", "format": "openai-responses-v1"},
+        {"type": "reasoning.encrypted", "data": "Yg==", "id": "rs_second"},
+    ]
+    seals = [Extra("message", {"reasoning_details": [one]}) for one in details]
+    for sealed in (
+        [Reasoning("Hm."), seals[0], Reasoning("More."), seals[1]],
+        [
+            Reasoning("Hm."),
+            Extra("message", {"reasoning_details": details}),
+        ],
+    ):
+        for response in await told(tmp_path, [[*sealed, Text("Yes."), Usage(1, 1), Finish("stop")]]):
+            assert [item.type for item in response.output] == ["reasoning", "reasoning", "message"]
+            hub = memory_hub(tmp_path, ["ok"])
+            items = [item.to_dict() for item in response.output]
+            async with served(application(hub)) as url:
+                asked = [{"role": "user", "content": "a"}, *items, {"role": "user", "content": "b"}]
+                status, answer = await post(f"{url}/v1/responses", BODY | {"input": asked})
+            assert status == 200, answer
+            said = hub.backend.requests[0].messages[1]  # type: ignore[attr-defined]
+            assert said.carried == {"reasoning_details": details}
+            assert said.reasoning.strip() == ("Hm.\nMore." if len(sealed) > 2 else "Hm.")
+
+
 async def test_the_streams_events_come_in_the_documented_order(tmp_path: Path) -> None:
     answer = [Text("A"), Text("b"), CallStart(0, "x", "get_weather"), CallEnd(0, {"city": "S"}), Finish("tool_calls")]
     async with served(application(memory_hub(tmp_path, [answer]))) as url:

@@ -13,6 +13,7 @@ from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.history import read_arguments, read_messages
 from naru.web.face.reading.parts import text_of
+from naru.web.responses.seals import opened
 
 LOCAL_SHELL = "local_shell"
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -152,8 +153,8 @@ class _Reader:
         text = "\n".join(text_of(one.get("text")) for one in told if isinstance(one, dict))
         before = self._said.get("reasoning_content")
         self._said["reasoning_content"] = f"{before}\n{text}" if before else text
-        if item.get("encrypted_content"):
-            sealed = {"type": "reasoning.encrypted", "data": item["encrypted_content"], "id": item.get("id")}
+        if content := text_of(item.get("encrypted_content")):
+            sealed = opened(content, item.get("id"))
             self._said.setdefault("reasoning_details", []).append(sealed)
 
     def _call(self, call_id: Any, name: str, arguments: Any) -> None:

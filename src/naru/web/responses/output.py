@@ -25,6 +25,7 @@ from naru.messages import (
 from naru.models.transport.json_text import encode
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
 from naru.web.responses.items import LOCAL_SHELL
+from naru.web.responses.seals import sealed_in
 from naru.web.responses.tools import shell_action
 
 Step = tuple[str, JsonObject]
@@ -200,18 +201,16 @@ class Output:
         told = event.fields.get("logprobs") if event.place == "choice" else None
         if isinstance(told, dict) and isinstance(told.get("content"), list):
             self._log_probabilities += told["content"]
-        details = event.fields.get("reasoning_details") if event.place == "message" else None
-        for one in details if isinstance(details, list) else ():
-            if isinstance(one, dict) and one.get("type") == "reasoning.encrypted" and one.get("data"):
-                steps: list[Step] = []
-                if not self._thinks:
-                    steps = self._close()
-                    item = {"id": self._item_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []}
-                    steps += self._add(item)
-                    self._thinks = True
-                self.items[-1]["encrypted_content"] = one["data"]
-                return steps
-        return []
+        steps: list[Step] = []
+        for content in sealed_in(event):
+            if not self._thinks:
+                steps += self._close()
+                item = {"id": self._item_id("rs"), "type": "reasoning", "status": "in_progress", "summary": []}
+                steps += self._add(item)
+                self._thinks = True
+            self.items[-1]["encrypted_content"] = content
+            steps += self._close()  # The seal is the last of a thought.
+        return steps
 
     def _call_start(self, event: CallStart) -> list[Step]:
         steps = self._close()

@@ -25,7 +25,7 @@ _KINDS: Kinds = {
     **dict.fromkeys(("top_p", "seed", "max_tool_calls"), (float,)),
     **dict.fromkeys(("previous_response_id", "truncation", "user"), (str,)),
 }
-_PASSED = ("top_p", "seed", "user")
+_PASSED = ("top_p", "seed", "user", "service_tier", "safety_identifier")
 _LOG_PROBABILITIES = "message.output_text.logprobs"
 
 
