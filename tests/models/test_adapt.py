@@ -10,7 +10,7 @@ import pytest
 from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, ImagePart, Message, Text, ToolDefinition
+from naru.messages import ChatRequest, ImagePart, Message, Notice, Text, ToolDefinition
 from naru.models.known.profile import Profile
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
@@ -112,6 +112,25 @@ async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name(
     assert texts == ["ok", "ok"]
     assert fake.bodies[-1]["max_completion_tokens"] == 5
     assert len(fake.bodies) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("temperature", "temperature is deprecated for this model."),
+        ("reasoning_effort", "Unsupported parameter: 'reasoning_effort' is not supported with this model."),
+    ],
+)
+async def test_what_a_model_does_not_take_is_left_out_and_told_each_time(name: str, said: str) -> None:
+    """N19: an answer with 200 does not look as if everything had been kept."""
+    asked = replace(ASK, temperature=0.5, extra={"reasoning_effort": "low"})
+    async with serve(lambda body: json_reply({"error": {"message": said}}, 400) if name in body else OK) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        answers = [[event async for event in backend.stream(asked)] for _ in range(2)]
+        await backend.close()
+    assert [name in body for body in fake.bodies] == [True, False, False]
+    for answer in answers:
+        assert [event.text.partition(":")[0] for event in answer if isinstance(event, Notice)] == [name]
 
 
 @pytest.mark.parametrize(

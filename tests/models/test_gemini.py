@@ -22,6 +22,7 @@ from naru.messages import (
     ForeignPart,
     ImagePart,
     Message,
+    Notice,
     Reasoning,
     ResourcePart,
     Text,
@@ -136,6 +137,20 @@ async def test_images_and_limits_are_sent() -> None:
     config = body["generationConfig"]
     assert (config["temperature"], config["maxOutputTokens"], config["stopSequences"]) == (0.0, 9, ["X"])
     assert config["responseJsonSchema"] == {"type": "object"}
+
+
+async def test_what_a_request_sets_goes_on_by_googles_names_and_what_has_none_is_told() -> None:
+    """N19."""
+    sampling = {"seed": 3, "top_p": 0.9, "top_k": 5, "presence_penalty": 0.2, "frequency_penalty": 0.3}
+    asked = {**sampling, "reasoning_effort": "low", "logprobs": True, "parallel_tool_calls": False}
+    events, fake = await ask([stream(chunk({"text": "ok"}, finish="STOP"))], replace(ASK, extra=asked))
+    config = fake.bodies[0]["generationConfig"]
+    assert [config[name] for name in ("seed", "topP", "topK", "presencePenalty", "frequencyPenalty")] == [
+        *sampling.values()
+    ]
+    assert config["thinkingConfig"] == {"thinking_budget": 1024, "include_thoughts": True}
+    (notice,) = [event.text for event in events if isinstance(event, Notice)]
+    assert notice.startswith("logprobs: not passed on")
 
 
 async def test_a_blocked_prompt_ends_as_filtered() -> None:

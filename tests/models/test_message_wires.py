@@ -20,7 +20,9 @@ from naru.messages import (
     ImagePart,
     Message,
     Reasoning,
+    Refusal,
     ResourcePart,
+    Text,
     TextPart,
     ToolCall,
     ToolDefinition,
@@ -173,6 +175,27 @@ async def test_models_that_know_no_budget_of_thoughts_and_no_temperature_are_ask
     assert tried == [("enabled", False), ("adaptive", False), (None, True), (None, False), (None, False)]
     TypeAdapter(MessageCreateParamsStreaming).validate_python(fake.bodies[1])
     assert fake.bodies[1]["output_config"] == {"effort": "xhigh"}
+
+
+def test_refusals_and_log_probabilities_of_responses_are_told_as_what_they_are() -> None:
+    token = {"token": "I", "logprob": -0.1}
+    told = [
+        {"type": "response.output_text.delta", "delta": "I", "logprobs": [token]},
+        {"type": "response.refusal.delta", "delta": "No."},
+        {"type": "response.completed", "response": {}},
+    ]
+    found = events(responses_wire.EventReader, told)
+    assert found[:3] == [Text("I"), Extra("choice", {"logprobs": {"content": [token]}}), Refusal("No.")]
+
+
+def test_what_a_request_sets_goes_to_responses_by_its_names() -> None:
+    passed = {"top_logprobs": 2, "service_tier": "flex", "safety_identifier": "s", "prompt_cache_key": "k"}
+    asked = replace(REQUEST, extra={**passed, "logprobs": True, "verbosity": "low", "metadata": {"a": "b"}})
+    body = responses_wire.responses_body(asked, model="m", tools=[])
+    TypeAdapter(ResponseCreateParamsStreaming).validate_python(body)
+    assert passed.items() <= body.items()
+    assert (body["text"], body["metadata"]) == ({"format": {"type": "text"}, "verbosity": "low"}, {"a": "b"})
+    assert "message.output_text.logprobs" in body["include"]
 
 
 def test_encrypted_thoughts_come_back_from_responses() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,10 +16,12 @@ from naru.messages import (
     CallStart,
     ChatEvent,
     ChatRequest,
+    Extra,
     Finish,
     ImagePart,
     MediaPart,
     Message,
+    Notice,
     Reasoning,
     ResourcePart,
     Text,
@@ -61,6 +64,36 @@ async def test_thoughts_words_and_usage_arrive_and_the_context_size_is_set() -> 
     body = fake.bodies[0]
     assert body["options"] == {"num_ctx": 16_384, "temperature": 0.5, "num_predict": 7, "stop": ["X"]}
     assert body["tools"][0]["function"]["name"] == "weather"
+
+
+async def test_what_a_request_sets_goes_on_by_ollamas_names_and_what_has_none_is_told() -> None:
+    """N19."""
+    sampling = {"seed": 3, "top_p": 0.9, "top_k": 5, "min_p": 0.1, "presence_penalty": 0.2, "frequency_penalty": 0.3}
+    token = {"token": "Hi", "logprob": -0.1}
+    told = [lines(said(content="Hi") | {"logprobs": [token]}, END)]
+    asked = {**sampling, "logprobs": True, "top_logprobs": 2, "logit_bias": {"1": 2}, "verbosity": "low", "user": None}
+    events, fake = await ask(told, replace(ASK, extra=asked))
+    body = fake.bodies[0]
+    assert sampling.items() <= body["options"].items()
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 2)
+    assert Extra("choice", {"logprobs": {"content": [token]}}) in events
+    (notice,) = [event.text for event in events if isinstance(event, Notice)]
+    assert notice.startswith("logit_bias, verbosity: not passed on")
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "think"),
+    [
+        ("gpt-oss:20b", "low", "low"),
+        ("gpt-oss:20b", "max", "high"),
+        ("gpt-oss:20b", "none", False),
+        ("qwen3:8b", "low", True),
+        ("qwen3:8b", "none", False),
+    ],
+)
+async def test_how_hard_a_model_shall_think_is_said_as_it_takes_it(model: str, effort: str, think: bool | str) -> None:
+    _, fake = await ask([lines(END)], replace(ASK, model=model, extra={"reasoning_effort": effort}))
+    assert fake.bodies[0]["think"] == think
 
 
 async def test_calls_come_whole_and_two_of_one_tool_stay_two() -> None:

@@ -80,7 +80,7 @@ _ROWS: tuple[tuple[str, Profile], ...] = (
     (r"deepseek", _DEEPSEEK),
     (
         r"gpt[-_]?oss",
-        replace(_THINKS, family="gpt-oss", dialect="harmony", parallel_calls=False),
+        replace(_THINKS, family="gpt-oss", dialect="harmony", parallel_calls=False, thinks_in_levels=True),
     ),
     (r"glm[-_]?4\.[5-9]|glm[-_]?5", replace(_THINKS, family="glm", dialect="glm")),
     (r"kimi", replace(_THINKS, family="kimi", dialect="kimi")),

@@ -51,6 +51,8 @@ class Profile:
     """
     reasoning_needed: bool = False
     """The endpoint refuses a history whose calls lack their reasoning: a blank stands for what a client has dropped."""
+    thinks_in_levels: bool = False
+    """Ollama takes a level of thinking for it (`low`, `medium`, `high`); for others a yes or a no."""
     adapts_thinking: bool = False
     """It takes no budget of thoughts, but how hard it shall try (newer models behind Anthropic's API)."""
     images: Literal["user", "tool", "none"] = "user"

@@ -9,7 +9,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.transport.endpoint import Endpoint
-from naru.models.wires.anthropic_wire import EventReader, carries, messages_body
+from naru.models.wires.anthropic_wire import TAKES, EventReader, carries, messages_body
 from naru.models.wires.frame import WireBackend
 
 _VERSION = "2023-06-01"
@@ -20,6 +20,7 @@ class AnthropicBackend(WireBackend):
 
     path = "/messages"
     schemas = "anthropic"
+    takes = TAKES
 
     def __init__(
         self,

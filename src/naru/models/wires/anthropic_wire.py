@@ -36,6 +36,8 @@ _REASONS = {
     "refusal": "content_filter",
 }
 _PASSED = ("top_p", "top_k")
+TAKES = frozenset({*_PASSED, "temperature", "stop", "user", "response_format", "reasoning_effort"})
+"""Of what a request sets beside its turns and tools, by the names of chat completions."""
 _WORDS = {"auto": "auto", "required": "any", "none": "none"}
 
 

@@ -46,6 +46,8 @@ _SIGNATURES_KEPT = 1000
 _WHOLE_ANSWER_MILLISECONDS = 600_000
 _NO_SIGNATURE = b"skip_thought_signature_validator"
 """Google's documented stand-in for calls whose signature is not known (from another model or an older run)."""
+_PASSED = ("top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
+_BUDGETS = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 24576}
 _REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "MALFORMED_FUNCTION_CALL": "stop"}
 
 _MISSHAPEN = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
@@ -70,6 +72,8 @@ def _sdk(name: str) -> Any:
 
 class GeminiBackend(Knowing):
     """A `Backend` over the Gemini API."""
+
+    takes = frozenset({*_PASSED, "temperature", "stop", "response_format", "reasoning_effort"})
 
     def __init__(
         self,
@@ -177,8 +181,8 @@ class GeminiBackend(Knowing):
             ("temperature", request.temperature),
             ("max_output_tokens", request.max_tokens),
             ("stop_sequences", list(request.stop)[:5] or None),
-            ("top_p", request.extra.get("top_p")),
-            ("seed", request.extra.get("seed")),
+            ("thinking_config", _thinking(request.extra.get("reasoning_effort"))),
+            *((name, request.extra.get(name)) for name in _PASSED),
         ):
             if value is not None:
                 config[field] = value
@@ -300,6 +304,12 @@ def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
         name = (choice.get("function") or choice).get("name")
         return {"mode": "ANY", "allowed_function_names": [name]}
     return None
+
+
+def _thinking(effort: Any) -> JsonObject | None:
+    """Say how much is to be thought as Google's OpenAI endpoint does."""
+    budget = _BUDGETS.get(str(effort))
+    return {"thinking_budget": budget, "include_thoughts": budget > 0} if budget is not None else None
 
 
 def _signed(signature: bytes | None) -> JsonObject:

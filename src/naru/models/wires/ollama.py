@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlsplit
 
-from naru.messages import ChatEvent, ChatRequest, ImagePart, JsonObject, MediaPart, Message, Usage
+from naru.messages import ChatEvent, ChatRequest, Extra, ImagePart, JsonObject, MediaPart, Message, Usage
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known import size
@@ -21,6 +22,12 @@ from naru.models.transport.json_text import encode
 from naru.models.transport.sse import LineReader
 from naru.models.wires.frame import Splitter, WireBackend
 
+_OPTIONS = (
+    *("seed", "top_k", "top_p", "min_p", "typical_p", "repeat_last_n", "repeat_penalty"),
+    *("presence_penalty", "frequency_penalty"),
+)
+_PASSED = ("think", "keep_alive", "logprobs", "top_logprobs")
+_NOTHING_KNOWN = Profile()
 DEFAULT_CONTEXT = 8192
 """Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
 
@@ -30,6 +37,7 @@ class OllamaBackend(WireBackend):
 
     path = "/api/chat"
     schemas = "ollama"
+    takes = frozenset({*_OPTIONS, *_PASSED, "temperature", "stop", "response_format", "reasoning_effort"})
     pictures_in_results = False
     listing = ("/api/tags", "models", ("name", "model"))
 
@@ -59,7 +67,7 @@ class OllamaBackend(WireBackend):
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
         tokens = self._context_tokens or self.knowledge.of(model).said_tokens or DEFAULT_CONTEXT
-        body = chat_body(sent, model=model, context_tokens=tokens, thinks=profile.takes_thoughts)
+        body = chat_body(sent, model=model, context_tokens=tokens, profile=profile)
         return {**body, "tools": tools} if tools else body
 
     def events(self, reader: AnswerReader) -> EventReader:
@@ -110,14 +118,18 @@ class EventReader:
         if event.get("error"):
             raise failure("overloaded", f"{self._where} failed: {error_text(event)}", status=500)
         events = _read_message(self._reader, event.get("message") or {})
+        if told := event.get("logprobs"):
+            events.append(Extra("choice", {"logprobs": {"content": told}}))
         if event.get("done"):
             self.ended = True
             events += self._reader.finish(event.get("done_reason"), _usage(event))
         return events
 
 
-def chat_body(request: ChatRequest, *, model: str, context_tokens: int, thinks: bool = False) -> JsonObject:
-    """Build the body of a streaming request, already prepared; `thinks` gives a model its reasoning back."""
+def chat_body(
+    request: ChatRequest, *, model: str, context_tokens: int, profile: Profile = _NOTHING_KNOWN
+) -> JsonObject:
+    """Build the body of a streaming request, already prepared."""
     options: JsonObject = {"num_ctx": context_tokens}
     if request.temperature is not None:
         options["temperature"] = request.temperature
@@ -125,25 +137,26 @@ def chat_body(request: ChatRequest, *, model: str, context_tokens: int, thinks: 
         options["num_predict"] = request.max_tokens
     if request.stop:
         options["stop"] = list(request.stop)
-    if (seed := request.extra.get("seed")) is not None:
-        options["seed"] = seed
-    if (top_p := request.extra.get("top_p")) is not None:
-        options["top_p"] = top_p
+    options |= {name: request.extra[name] for name in _OPTIONS if request.extra.get(name) is not None}
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body: JsonObject = {
         "model": model,
-        "messages": [_message(message, names, thinks=thinks) for message in request.messages],
+        "messages": [_message(message, names, thinks=profile.takes_thoughts) for message in request.messages],
         "stream": True,
         "options": options,
     }
     if (form := form_asked(request)) is not None:
         body["format"] = form
     if "reasoning_effort" in request.extra:
-        body["think"] = request.extra["reasoning_effort"] != "none"
-    for field in ("think", "keep_alive"):
-        if field in request.extra:
-            body[field] = request.extra[field]
-    return body
+        body["think"] = _think(request.extra["reasoning_effort"], profile)
+    return body | {name: request.extra[name] for name in _PASSED if name in request.extra}
+
+
+def _think(effort: Any, profile: Profile) -> bool | str:
+    """Say how hard a model shall think; most of them take a yes or a no."""
+    if effort == "none" or not profile.thinks_in_levels:
+        return bool(effort != "none")
+    return {"minimal": "low", "xhigh": "high", "max": "high"}.get(str(effort), str(effort))
 
 
 def _message(message: Message, names: dict[str, str], *, thinks: bool) -> JsonObject:

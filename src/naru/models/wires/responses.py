@@ -6,7 +6,7 @@ from naru.messages import ChatRequest, JsonObject, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.known.profile import Profile
 from naru.models.wires.frame import WireBackend
-from naru.models.wires.responses_wire import EventReader, carries, responses_body
+from naru.models.wires.responses_wire import TAKES, EventReader, carries, responses_body
 
 
 class ResponsesBackend(WireBackend):
@@ -14,6 +14,7 @@ class ResponsesBackend(WireBackend):
 
     path = "/responses"
     schemas = "openai"
+    takes = TAKES
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""

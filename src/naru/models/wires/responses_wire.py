@@ -22,9 +22,13 @@ from naru.models.known.count import count
 from naru.models.transport.failures import error_text, failure
 from naru.models.transport.json_text import encode
 
-_PASSED = ("top_p", "parallel_tool_calls", "service_tier", "user")
+_PASSED = (
+    *("top_p", "top_logprobs", "parallel_tool_calls", "service_tier", "user", "metadata", "safety_identifier"),
+    *("prompt_cache_key", "prompt_cache_retention"),
+)
+TAKES = frozenset({*_PASSED, "temperature", "response_format", "reasoning_effort", "verbosity", "logprobs"})
+"""Of what a request sets beside its turns and tools, by the names of chat completions."""
 _REASONS = {"max_output_tokens": "length", "content_filter": "content_filter"}
-_TEXTS = ("response.output_text.delta", "response.refusal.delta")
 _THOUGHTS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
 
 
@@ -64,8 +68,11 @@ def responses_body(
         body["max_output_tokens"] = request.max_tokens
     if effort := request.extra.get("reasoning_effort"):
         body["reasoning"] = {"effort": effort, "summary": "auto"}
-    if form := _form(request):
-        body["text"] = {"format": form}
+    form, verbosity = _form(request), request.extra.get("verbosity")
+    if form or verbosity:
+        body["text"] = {"format": form or {"type": "text"}, **({"verbosity": verbosity} if verbosity else {})}
+    if request.extra.get("logprobs"):
+        body["include"].append("message.output_text.logprobs")
     return body
 
 
@@ -152,11 +159,13 @@ class EventReader:
             ModelError: the endpoint tells an error.
         """
         kind, index = str(event.get("type")), int(event.get("output_index") or 0)
-        if kind in _TEXTS:
-            return self._reader.text(str(event.get("delta") or ""))
+        if kind == "response.output_text.delta":
+            return self._said(event)
         if kind in _THOUGHTS:
             return self._reader.reasoning(str(event.get("delta") or ""))
         match kind:
+            case "response.refusal.delta":
+                return self._reader.refusal(str(event.get("delta") or ""))
             case "response.output_item.added" if (item := event.get("item") or {}).get("type") == "function_call":
                 return self._reader.call_delta(index, str(item.get("call_id") or ""), str(item.get("name") or ""), "")
             case "response.function_call_arguments.delta":
@@ -172,6 +181,12 @@ class EventReader:
                 said = f"{self._where} failed: {error_text(told)}"
                 raise failure("overloaded", said, status=429 if limited else 500)
         return []
+
+    def _said(self, event: Mapping[str, Any]) -> list[ChatEvent]:
+        events = self._reader.text(str(event.get("delta") or ""))
+        if told := event.get("logprobs"):
+            events = [*events, Extra("choice", {"logprobs": {"content": told}})]
+        return events
 
     def _done(self, index: int, item: Mapping[str, Any]) -> list[ChatEvent]:
         if item.get("type") == "function_call" and index not in self._streamed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
@@ -10,17 +11,22 @@ from naru.messages import ChatRequest, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import Offer, offer
-from naru.models.asking.strategy import prepare
+from naru.models.asking.strategy import OVERRIDE, prepare
 from naru.models.backend import Backend
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.narrowed import Narrowed
 
+_OUR_OWN = frozenset({OVERRIDE, "parallel_tool_calls"})
+"""What is kept here, whatever the endpoint takes."""
+
 
 class Knowing(Backend):
     """A backend of models of which something is known; the part of `Backend` that every wire shares."""
 
+    takes: ClassVar[frozenset[str] | None] = None
+    """What a request may set here beside its turns and tools, by the names of chat completions; None is all."""
     pictures_in_results: ClassVar[bool] = False
     """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
 
@@ -84,5 +90,20 @@ class Tries:
             return None
         self.learned.succeeded(self._sent)
         reader = answer_reader(self._offered.request, self.profile, self._offered.names)
-        reader.notes = self._sent.notes
+        reader.notes = (*self._sent.notes, *self._left_out())
         return reader
+
+    def _left_out(self) -> Iterator[str]:
+        """Say what the caller has set and the model was not told: a 200 shall not look as if it had been kept."""
+        asked = self._offered.request
+        given = {name for name, value in asked.extra.items() if value not in (None, False) and name not in _OUR_OWN}
+        given |= {
+            name
+            for name, value in (("temperature", asked.temperature), ("stop", asked.stop or None))
+            if value is not None
+        }
+        left = given & self.profile.refused_parameters
+        if self._wire.takes is not None:
+            left |= given - self._wire.takes
+        if left:
+            yield f"{', '.join(sorted(left))}: not passed on, {self._where} does not take it."

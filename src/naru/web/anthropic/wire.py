@@ -352,7 +352,6 @@ class MessageWriter:
             self._blocks.append({"type": kind, kind: self._pieces, **signed})
         self._pieces.append(text)
 
-
     def _is_open(self, kind: str) -> bool:
         """Tell whether the last block is of a kind and more of it may come: thoughts end with their signature."""
         last = self._blocks[-1] if self._blocks else {}
