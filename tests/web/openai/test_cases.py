@@ -13,6 +13,8 @@ import aiohttp
 import openai
 import pytest
 
+from naru.config import ChatSettings, Settings
+from naru.web.openai import passthrough
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.upstream import Reply, Upstream, delta, text_reply, upstream
 
@@ -337,6 +339,27 @@ async def test_other_endpoints_pass_through_as_they_are(path: str) -> None:
         async with session.post(f"{url}/v1/{path}", json=sent) as response:
             assert (await response.json())["extra"] == {"kept": True}
     assert model.asked == [sent]
+
+
+async def test_other_endpoints_know_the_names_that_are_listed_and_give_no_half_of_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passthrough, "WHOLE_BODY_BYTES", 1 << 20)
+    settings = Settings(chat=ChatSettings(aliases={"alias": "m"}))
+    async with upstream([]) as model, aiohttp.ClientSession() as session:
+        backend = model.backend()
+        async with served(application(MemoryHub(backend, settings=settings))) as url:
+            for name in ("alias", "m-4o", "m+tools"):
+                async with session.post(f"{url}/v1/embeddings", json={"model": name, "input": "a"}) as response:
+                    assert response.status == 200
+            assert [body["model"] for body in model.asked] == ["m"] * 3
+            for size, status in ((1 << 19, 200), (1 << 20, 502)):
+                model.plain = {"data": "x" * size}
+                async with session.post(f"{url}/v1/embeddings", json={"model": "m", "input": "a"}) as response:
+                    answer = await response.json()
+                assert response.status == status
+            assert "answered with more than 1 MB" in answer["error"]["message"]
+        await backend.close()
 
 
 async def test_the_openai_stream_helper_assembles_a_call_without_index() -> None:  # d01

@@ -22,8 +22,8 @@ def endpoints(core: Core) -> list[Endpoint]:
     """Return the chat face's rows."""
     chat = FaceEndpoint(core, ChatCompletions())
     embeddings, completions = (
-        PassThrough(core.hub, "/embeddings", OPENAI),
-        PassThrough(core.hub, "/completions", OPENAI),
+        PassThrough(core, "/embeddings", OPENAI),
+        PassThrough(core, "/completions", OPENAI),
     )
     return [
         Endpoint("/v1/chat/completions", ("POST",), chat, Access.USER, raw=True, media=True),

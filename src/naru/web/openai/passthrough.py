@@ -14,7 +14,8 @@ from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
 from naru.models.wires.openai_http import OpenAIBackend
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
-from naru.web.face.hub import ChatHub
+from naru.web.face.core import Core
+from naru.web.face.names import HUB_TOOLS_SUFFIX
 from naru.web.face.reading.body import check_routing, decode_body
 from naru.web.face.seam import Form
 
@@ -49,8 +50,8 @@ async def as_reached(backend: Backend, model: str, size: int) -> Backend:
 class PassThrough:
     """POST to one path of the backend; the answer goes back byte by byte, streams included."""
 
-    def __init__(self, hub: ChatHub, path: str, form: Form) -> None:
-        self._hub = hub
+    def __init__(self, core: Core, path: str, form: Form) -> None:
+        self._core = core
         self._form = form
         self._path = path
 
@@ -73,8 +74,9 @@ class PassThrough:
 
     async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
         asked_model = asked.get("model")
-        wanted = asked_model if isinstance(asked_model, str) else ""
-        found = raw_backend(await as_reached(self._hub.backend, wanted, len(body)), wanted)
+        shown = asked_model if isinstance(asked_model, str) else ""
+        wanted, _ = await self._core.names.resolve(shown.removesuffix(HUB_TOOLS_SUFFIX))
+        found = raw_backend(await as_reached(self._core.hub.backend, wanted, len(body)), wanted)
         if found is None:
             raise ModelError(f"This model's endpoint has no {self._path}.", status=404)
         backend, model = found
@@ -95,8 +97,10 @@ async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> N
         await answer.each(client.put)
         await client.end()
         return
-    body = await answer.read_some(WHOLE_BODY_BYTES)
+    body = await answer.read_some(WHOLE_BODY_BYTES + 1)
     if answer.content_type != "application/json":
         shown = body[:200].decode("utf-8", "replace")
         raise ModelError(f"{backend.where} answered {answer.status} with {answer.content_type}: {shown}")
+    if len(body) > WHOLE_BODY_BYTES:
+        raise ModelError(f"{backend.where} answered with more than {WHOLE_BODY_BYTES >> 20} MB: ask for less at once.")
     await client.answer(body)
