@@ -28,7 +28,13 @@ ASKED = (
     Message("tool", "Sunny, 25 degrees.", tool_call_id="a"),
 )
 REQUEST = ChatRequest("m", ASKED, tools=(ToolDefinition("get_weather"),))
-REPEAT: list[ChatEvent] = [CallStart(0, "", "get_weather"), CallEnd(0, {"city": "Seoul"}), Usage(5, 1), Finish("stop")]
+CACHED = {"prompt_tokens_details": {"cached_tokens": 2}}
+REPEAT: list[ChatEvent] = [
+    CallStart(0, "", "get_weather"),
+    CallEnd(0, {"city": "Seoul"}),
+    Usage(5, 1, CACHED),
+    Finish("stop"),
+]
 ANSWER: list[ChatEvent] = [Text("It is sunny."), Usage(7, 2), Finish("stop")]
 
 
@@ -39,7 +45,7 @@ async def told(answers: Sequence[Sequence[ChatEvent]]) -> tuple[list[ChatEvent],
 
 async def test_the_repeat_is_dropped_and_tokens_are_counted_together() -> None:
     events, backend = await told([REPEAT, ANSWER])
-    assert events == [Text("It is sunny."), Usage(12, 3), Finish("stop")]
+    assert events == [Text("It is sunny."), Usage(12, 3, CACHED), Finish("stop")]
     assert backend.requests[1].tools == ()
     assert [message.role for message in backend.requests[1].messages] == ["system", "user"]
     assert "Sunny, 25 degrees." in backend.requests[1].messages[1].text

@@ -68,7 +68,7 @@ async def without_repeats(backend: Backend, request: ChatRequest) -> AsyncGenera
     spent = next((event for event in held if isinstance(event, Usage)), Usage())
     async with aclosing(batches_of(backend, last_request(request))) as batches:
         async for batch in batches:
-            yield [_sum(event, spent) if isinstance(event, Usage) else event for event in batch]
+            yield [spent + event if isinstance(event, Usage) else event for event in batch]
 
 
 def last_request(request: ChatRequest) -> ChatRequest:
@@ -81,7 +81,3 @@ def last_request(request: ChatRequest) -> ChatRequest:
     before = (message for message in messages[:asked] if message.role != "system")
     turns = (Message("system", instruction), *before, Message("user", said))
     return replace(request, messages=turns, tools=(), tool_choice=None)
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(one.prompt_tokens + other.prompt_tokens, one.completion_tokens + other.completion_tokens)
