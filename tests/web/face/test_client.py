@@ -22,7 +22,9 @@ from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.openai_http import OpenAIBackend
 from naru.web.face import client as client_end
 from naru.web.face import endpoint
+from naru.web.face.errors import error_headers
 from naru.web.one_write import OneWriteProtocol
+from naru.web.openai.chat import OPENAI
 from tests.http1.raw_server import HANG, serve_raw
 from tests.waiting import until
 from tests.web.conftest import EchoTools, MemoryHub, application, served
@@ -156,6 +158,38 @@ async def test_a_client_that_reads_nothing_for_long_gives_its_place_to_others(
     backend = Counting(size=100_000)
     async with served(application(MemoryHub(backend)), http) as url, unread(url):
         await until(lambda: backend.closed_count == 1, 20)
+
+
+#
+async def test_a_slow_client_keeps_its_place_through_a_long_piece_of_its_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_end, "STALLED_SECONDS", 0.5)
+    taken: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        if len(message.get("body", b"")) > 1 << 20:
+            await asyncio.Event().wait()  # nobody takes so much in so short a time
+        taken.append(message.get("body", b""))
+        ended.append(message.get("more_body") is False)
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    ended: list[bool] = []
+    answer = bytes(range(256)) * (16 << 10)
+    async with client_end.ChatClient({"type": "http"}, receive, send, OPENAI) as client:
+        if (behind := client.put(answer)) is not None:
+            await behind
+        await client.end(answer)
+    assert not client.gone
+    assert b"".join(taken) == answer * 2
+    assert ended.index(True) == len(ended) - 1
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(0.2, b"1"), (1.4, b"2"), (2.5, b"3"), (7.0, b"7")])
+def test_a_client_is_never_told_to_come_back_too_early(seconds: float, told: bytes) -> None:
+    assert error_headers(ModelError("Full.", status=429, retry_after_seconds=seconds)) == [(b"retry-after", told)]
 
 
 #

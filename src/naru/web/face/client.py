@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 KEEP_ALIVE_SECONDS = 15.0
+_PIECE_BYTES = 256 << 10
+"""What is sent at once of a long piece: who takes it slowly is not taken for one who takes nothing."""
 logger = logging.getLogger(__name__)
 _STREAM_HEADERS = [(b"cache-control", b"no-cache"), (b"x-accel-buffering", b"no")]
 
@@ -145,8 +147,11 @@ class ChatClient:
                     self.started = True
         self._sending = True
         try:
-            with bound(STALLED_SECONDS):
-                await self._send({"type": "http.response.body", "body": data, "more_body": not last})
+            for start in range(0, len(data) or 1, _PIECE_BYTES):
+                is_last = last and start + _PIECE_BYTES >= len(data)
+                piece = data[start : start + _PIECE_BYTES]
+                with bound(STALLED_SECONDS):
+                    await self._send({"type": "http.response.body", "body": piece, "more_body": not is_last})
         except TimeoutError:
             logger.warning("gave up a client that did not take a piece of its answer within %g s", STALLED_SECONDS)
             self._give_up()
@@ -155,7 +160,8 @@ class ChatClient:
 
     def put(self, data: bytes) -> Awaitable[None] | None:
         """Send a part of the stream at once if the client keeps up; else return what sends it when it is awaited."""
-        if self.started and not self._sending and self._wire is not None and self._wire.put(data):
+        is_short = len(data) <= _PIECE_BYTES
+        if self.started and is_short and not self._sending and self._wire is not None and self._wire.put(data):
             self._quiet = False
             return None
         return _Writing(self, data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from naru.errors import ConnectionFailedError, ModelError, NaruError, NotFoundError, PolicyError, UserError
 
 
@@ -50,4 +52,4 @@ def error_headers(error: NaruError) -> list[tuple[bytes, bytes]]:
     seconds = getattr(error, "retry_after_seconds", None)
     if seconds is None:
         return []
-    return [(b"retry-after", str(max(1, round(seconds))).encode())]
+    return [(b"retry-after", str(max(1, math.ceil(seconds))).encode())]
