@@ -132,6 +132,9 @@ class Member(Alone):
         self.other: Member | None = None
         self.heard: dict[str, Hear] = {}
 
+    def members(self) -> dict[str, str]:
+        return {self.other.me: "here"} if self.other is not None else {}
+
     def tell(self, topic: str, what: Json) -> None:
         assert self.other is not None
         self.other.heard[topic](what)
@@ -156,6 +159,33 @@ async def test_one_that_is_deleted_at_another_hub_is_stopped_too(tmp_path: Path)
         await asyncio.wait_for(backend.left.wait(), 60)
         with pytest.raises(openai.NotFoundError):
             await client.responses.retrieve(begun.id)
+
+
+async def test_one_whose_hub_is_gone_is_told_as_failed_at_another_and_at_no_other_time(tmp_path: Path) -> None:
+    one, two = Member("one"), Member("two")
+    one.other, two.other = two, one
+    backend = Patient()
+    busy, idle = (replace(hub_of(tmp_path, backend), commons=member) for member in (one, two))
+    async with (
+        served(application(busy)) as at,
+        served(application(idle)) as elsewhere,
+        client_of(at) as client,
+        client_of(elsewhere) as other,
+    ):
+        begun = await client.responses.create(**ASKED)
+        for asked in (client, other):
+            found = await asked.responses.retrieve(begun.id)
+            strictly(Response, found.model_dump(exclude_unset=True))
+            assert found.status == "in_progress"
+        two.other = None
+        lost = await other.responses.retrieve(begun.id)
+        assert lost.status == "failed"
+        assert lost.error is not None
+        assert "stopped" in lost.error.message
+        two.other = one
+        backend.go_on.set()
+        assert (await until_ended(client, begun.id)).status == "completed", "it was only not heard of"
+        assert (await other.responses.retrieve(begun.id)).status == "completed"
 
 
 async def test_an_answer_whose_beginning_cannot_be_kept_ends_all_the_same(

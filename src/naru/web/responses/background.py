@@ -26,6 +26,8 @@ from naru.web.face.reading.body import decode_body
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+HUB = "naru_hub"
+"""Of an answer that is kept as being made: at which hub; no client is told."""
 _KEPT_SECONDS = 300.0
 """How long the events of an answer that has ended can be followed."""
 _STOP_SECONDS = 5.0
@@ -104,10 +106,12 @@ class Answering:
 class Background:
     """The endpoint that looks whether a request is one for the background; others go on to the face at once."""
 
-    def __init__(self, face: ASGIApp, store: ResponseStore) -> None:
+    def __init__(self, face: ASGIApp, store: ResponseStore, me: str = "") -> None:
+        """Put it before a face; `me` is this hub's name among several."""
         self.__doc__ = face.__doc__
         self._face = face
         self._store = store
+        self._me = me
         self.running: dict[str, Answering] = {}
         self._tasks = Tasks()
 
@@ -198,7 +202,7 @@ class Background:
         await answering.begun()
         if answering.response:
             self.running[answering.response["id"]] = answering
-            await self._save(answering, answering.response)
+            await self._save(answering, {**answering.response, HUB: self._me})
         answering.noted.set()
 
     async def _note_end(self, answering: Answering) -> None:

@@ -23,7 +23,7 @@ from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.parts import text_of
 from naru.web.face.seam import Face
 from naru.web.openai.wire import error_object
-from naru.web.responses.background import Background, current
+from naru.web.responses.background import HUB, Background, current
 from naru.web.responses.conversations import endpoints as conversation_endpoints
 from naru.web.responses.conversations import items_of
 from naru.web.responses.items import as_items
@@ -47,7 +47,7 @@ def endpoints(core: Core) -> list[Endpoint]:
     store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days)
     conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
     face = Responses(store, conversations)
-    responses = Background(FaceEndpoint(core, face), store)
+    responses = Background(FaceEndpoint(core, face), store, core.hub.commons.me)
     counted = TokenCount(core, face, lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens})
     desk = Desk(store, responses, core.hub.commons)
     return [
@@ -233,11 +233,14 @@ class Desk:
         kept = await self._store.get(caller, response_id)
         if kept is None:
             raise NotFoundError(f"No response {response_id[:80]!r} is kept here.")
-        is_lost = kept.response["status"] in _UNDER_WAY and response_id not in self._background.running
-        if is_lost and not self._commons.me:  # else another hub may be at it
-            error = {"code": "server_error", "message": "Naru was stopped while it answered; ask again."}
-            kept = replace(kept, response={**kept.response, "status": "failed", "error": error})
-            await self._store.save(caller, kept)
+        hub = kept.response.pop(HUB, "")
+        if kept.response["status"] in _UNDER_WAY and response_id not in self._background.running:
+            is_alone = not self._commons.me
+            if is_alone or (hub and hub not in self._commons.members()):
+                error = {"code": "server_error", "message": "Naru was stopped while it answered; ask again."}
+                kept = replace(kept, response={**kept.response, "status": "failed", "error": error})
+            if is_alone:  # A hub that only could not be heard may keep the answer still.
+                await self._store.save(caller, kept)
         return kept
 
 
