@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import openai
 import pytest
 from openai.types.responses import Response, ResponseStreamEvent
@@ -20,6 +22,7 @@ from naru.models.scripted import ScriptedBackend
 from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.shared.commons import Alone, Hear
 from naru.web.app import open_app
+from naru.web.responses import background
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
 
@@ -100,6 +103,25 @@ async def test_its_stream_is_left_and_followed_on_from_where_it_was(tmp_path: Pa
         for odd in ("x", "--1", "9" * 5000):
             with pytest.raises(openai.BadRequestError, match="sequence number"):
                 await client.responses.retrieve(seen[0].response.id, stream=True, extra_query={"starting_after": odd})
+
+
+async def test_who_follows_hears_something_while_the_model_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "KEEP_ALIVE_SECONDS", 0.05)
+    backend = Patient()
+    async with (
+        served(application(hub_of(tmp_path, backend))) as url,
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/v1/responses", json={**ASKED, "stream": True}) as stream,
+    ):
+        said = await asyncio.wait_for(stream.content.readuntil(b": keep-alive\n\n"), 20)
+        told = json.loads(said.partition(b"data: ")[2].partition(b"\n")[0])
+        path = f"{url}/v1/responses/{told['response']['id']}?stream=true"
+        async with session.get(path) as followed:
+            await asyncio.wait_for(followed.content.readuntil(b": keep-alive\n\n"), 20)
+            backend.go_on.set()
+            assert b"response.completed" in await asyncio.wait_for(followed.content.read(), 20)
 
 
 async def test_one_that_is_cancelled_ends_the_models_work_and_stays_cancelled(tmp_path: Path) -> None:

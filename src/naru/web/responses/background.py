@@ -19,9 +19,10 @@ from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
 from naru.stores.kept.responses import Kept, ResponseStore
 from naru.tasks import Tasks
-from naru.web.face.client import ClientGoneError, read_body, respond
+from naru.web.face.client import KEEP_ALIVE_SECONDS, ClientGoneError, read_body, respond
 from naru.web.face.plan_b import caller_of
 from naru.web.face.reading.body import decode_body
+from naru.web.face.seam import KEEP_ALIVE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -67,7 +68,7 @@ class Answering:
             await self._news.wait()
 
     async def follow(self, after: int) -> AsyncGenerator[bytes]:
-        """Give the events after a sequence number, until the end."""
+        """Give the events after a sequence number, until the end, and comments while there are none."""
         position = max(0, after + 1)
         while True:
             while position < len(self.events):
@@ -75,7 +76,11 @@ class Answering:
                 position += 1
             if self.ended:
                 return
-            await self._news.wait()
+            try:
+                async with asyncio.timeout(KEEP_ALIVE_SECONDS):
+                    await self._news.wait()
+            except TimeoutError:
+                yield KEEP_ALIVE
 
     async def receive(self, body: bytes) -> AsyncGenerator[Message]:
         """Give the request, and then nothing: there is no client that could leave."""
