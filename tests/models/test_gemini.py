@@ -80,6 +80,18 @@ async def test_gemini_gets_system_instruction_and_declarations_and_its_answer_is
     assert fake.headers[0]["x-goog-api-key"] == "key"
 
 
+async def test_a_picture_that_a_model_makes_and_a_signature_without_words_reach_the_client() -> None:
+    """N19."""
+    picture = {"inlineData": {"mimeType": "image/png", "data": "QUJD"}}
+    signed = {"text": "", "thoughtSignature": base64.b64encode(b"sig").decode()}
+    events, _ = await ask([stream(chunk({"text": "Here."}, picture), chunk(signed, finish="STOP"))])
+    assert events[:3] == [
+        Text("Here."),
+        Extra("message", {"images": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}}]}),
+        Extra("message", {"extra_content": {"google": {"thought_signature": signed["thoughtSignature"]}}}),
+    ]
+
+
 async def test_e01_gemma_gets_neither_system_nor_declarations_and_all_its_text() -> None:
     def answer(body: dict[str, Any]) -> Reply:
         if "systemInstruction" in body or "tools" in body:

@@ -213,10 +213,13 @@ class GeminiBackend(Knowing):
                 called = part.function_call
                 signed = _signed(part.thought_signature)
                 events += reader.whole_call(call_id, called.name or "", called.args or {}, signed)
-            elif part.text:
+                continue
+            if part.text:
                 events += reader.reasoning(part.text) if part.thought else reader.text(part.text)
-                if signed := _signed(part.thought_signature):
-                    events.append(Extra("message", signed))
+            if drawn := _drawn(part):
+                events.append(Extra("message", {"images": [drawn]}))
+            if signed := _signed(part.thought_signature):
+                events.append(Extra("message", signed))
         return events
 
     def _keep_signature(self, call_id: str, signature: bytes) -> None:
@@ -317,6 +320,15 @@ def _signed(signature: bytes | None) -> JsonObject:
     return (
         {"extra_content": {"google": {"thought_signature": base64.b64encode(signature).decode()}}} if signature else {}
     )
+
+
+def _drawn(part: Any) -> JsonObject | None:
+    """Return a picture that the model made, as OpenRouter tells it."""
+    held = part.inline_data
+    if held is None or not held.data or not str(held.mime_type).startswith("image/"):
+        return None
+    url = f"data:{held.mime_type};base64,{base64.b64encode(held.data).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _signature(carried: JsonObject) -> bytes | None:
