@@ -24,8 +24,9 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/responses": {"model": "m", "input": "hi"},
     "/v1/messages": {**TURNS, "max_tokens": 5},
     "/api/chat": {**TURNS, "stream": False},
+    "/api/generate": {"model": "m", "prompt": "hi", "stream": False},
 }
-CHAT, RESPONSES, MESSAGES, OLLAMA = BODIES
+CHAT, RESPONSES, MESSAGES, OLLAMA, GENERATE = BODIES
 WANTING = ("required", {"type": "any"}, {"type": "function", "function": {"name": "f"}}, {"type": "tool", "name": "f"})
 """Choices that want a call of some tool; no tool is offered."""
 PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
@@ -70,6 +71,7 @@ def said(content: Any) -> dict[str, Any]:
         (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
         (OLLAMA, {"think": 5}, "think"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
+        *((GENERATE, {name: wrong}, name) for name, wrong in (("raw", True), ("template", "{{ .Prompt }}"))),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -97,8 +99,9 @@ async def test_what_its_api_allows_is_taken(tmp_path: Path) -> None:
             "max_tokens": 5.0,
         },
         OLLAMA: {"options": {"num_predict": -2}, "messages": None},
+        GENERATE: {"raw": False, "template": ""},
     }
-    hub = MemoryHub(ScriptedBackend(["ok"] * 4), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+    hub = MemoryHub(ScriptedBackend(["ok"] * 5), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
     async with served(application(hub)) as url:
         for path, fields in allowed.items():
             status, answer = await post(url + path, {"tool_choice": "auto"} | BODIES[path] | fields)

@@ -97,7 +97,7 @@ def _extra(body: JsonObject, options: JsonObject) -> JsonObject:
 
 
 def _prompt(body: JsonObject) -> list[JsonObject]:
-    for name in ("suffix", "context"):
+    for name in ("suffix", "context", "raw", "template"):
         if body.get(name):
             raise BadRequestError(f"{name} is not possible here; use /api/chat with the turns.", param=name)
     if not body.get("prompt") and not body.get("images"):
