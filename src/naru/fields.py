@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from contextlib import suppress
 from typing import Any
 
 Fields = dict[str, Any]
@@ -20,10 +22,24 @@ def merge(into: Fields, fields: Fields) -> None:
         if isinstance(before, dict) and isinstance(value, dict):
             into[name] = dict(before)
             merge(into[name], value)
+            if name == "audio":
+                into[name] |= _heard(before, value)
         elif isinstance(before, list) and isinstance(value, list):
             into[name] = _grown(before, value)
         else:
             into[name] = value
+
+
+def _heard(before: Fields, more: Fields) -> Fields:
+    """Return sound and its words, which come in pieces, put together."""
+    heard: Fields = {}
+    for name in ("transcript", "data"):
+        if isinstance(old := before.get(name), str) and isinstance(new := more.get(name), str):
+            heard[name] = old + new
+    if "data" in heard and before["data"].endswith("="):  # Each piece is base64 by itself.
+        with suppress(ValueError):
+            heard["data"] = b64encode(b64decode(before["data"]) + b64decode(more["data"])).decode()
+    return heard
 
 
 def _grown(before: list[Any], more: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ The shapes are written from the providers' documentation; none was recorded from
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -309,6 +310,26 @@ async def test_parts_that_naru_does_not_read_go_to_an_endpoint_of_the_same_wire(
     told = await tell([saying("seen")], stream=stream, tools=tools, messages=messages)
     assert told.asked[0]["messages"][0]["content"][1] == part
     assert told.content == "seen"
+
+
+async def test_what_a_model_says_aloud_is_put_together_and_its_id_goes_back() -> None:
+    pieces = [
+        {"id": "audio_1", "transcript": "Good "},
+        {"data": base64.b64encode(b"ab").decode()},
+        {"data": base64.b64encode(b"cde").decode(), "transcript": "day."},
+        {"data": base64.b64encode(b"f").decode(), "expires_at": 17},
+    ]
+    reply = Reply([*(delta(audio=piece) for piece in pieces), delta("stop"), "[DONE]"])
+    heard = (await tell([reply], stream=False)).message["audio"]
+    assert heard == {
+        "id": "audio_1",
+        "transcript": "Good day.",
+        "data": base64.b64encode(b"abcdef").decode(),
+        "expires_at": 17,
+    }
+    history = [*ASK, {"role": "assistant", "audio": heard}, *ASK]
+    told = await tell([saying("ok")], stream=False, messages=history)
+    assert told.asked[0]["messages"][1]["audio"] == {"id": "audio_1"}
 
 
 # 3. How it ended.

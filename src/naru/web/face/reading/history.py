@@ -168,7 +168,10 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
         waiting.calls.append((sent_id, call))
     reasoning = text_of(item.get("reasoning_content")) or text_of(item.get("reasoning"))
     content = content_of(item.get("content"), where) or text_of(item.get("refusal"))
-    return Message("assistant", content, reasoning=reasoning, carried=_carried(item), tool_calls=tuple(calls))
+    carried = _carried(item)
+    if isinstance(audio := item.get("audio"), dict) and audio.get("id"):
+        carried["audio"] = {"id": audio["id"]}  # What was spoken is kept at the endpoint, under this id.
+    return Message("assistant", content, reasoning=reasoning, carried=carried, tool_calls=tuple(calls))
 
 
 def _call(raw: Any, where: str) -> tuple[str, ToolCall]:
