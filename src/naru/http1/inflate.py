@@ -27,8 +27,8 @@ class Inflater:
         """
         if encoding not in _ENCODINGS:
             raise EncodingError(f"answered in the encoding {encoding[:40]!r}, which nobody asked for")
-        self.rest = b""
-        """What was fed and is not inflated yet."""
+        self.rest = self._head = b""
+        """What was fed and is not inflated yet; how the member that is read begins."""
         self._is_over = False
         self._begin(is_first=True)
 
