@@ -211,23 +211,35 @@ def test_encrypted_thoughts_come_back_from_responses() -> None:
     assert found[-1].reason == "stop"
 
 
+def of_messages(kind: str) -> dict[str, Any]:
+    return {"type": "error", "error": {"type": kind, "message": "Full."}}
+
+
+def of_responses(code: str) -> dict[str, Any]:
+    return {"type": "response.failed", "response": {"error": {"code": code, "message": "Full."}}}
+
+
 @pytest.mark.parametrize(
-    ("reader", "event", "status"),
+    ("reader", "event", "status", "code"),
     [
-        (anthropic_wire.EventReader, {"type": "error", "error": {"type": "overloaded_error", "message": "Full."}}, 503),
-        (responses_wire.EventReader, {"type": "error", "code": "server_error", "message": "Full."}, 500),
-        (
-            responses_wire.EventReader,
-            {"type": "response.failed", "response": {"error": {"code": "rate_limit_exceeded", "message": "Full."}}},
-            429,
-        ),
+        (anthropic_wire.EventReader, of_messages("overloaded_error"), 503, "overloaded"),
+        (anthropic_wire.EventReader, of_messages("rate_limit_error"), 429, "rate_limited"),
+        (anthropic_wire.EventReader, of_messages("invalid_request_error"), 400, "refused"),
+        (anthropic_wire.EventReader, of_messages("authentication_error"), 401, "unauthorized"),
+        (responses_wire.EventReader, {"type": "error", "code": "server_error", "message": "Full."}, 500, None),
+        (responses_wire.EventReader, of_responses("rate_limit_exceeded"), 429, "rate_limited"),
+        (responses_wire.EventReader, of_responses("invalid_prompt"), 400, "refused"),
     ],
-    ids=["messages", "responses", "failed-response"],
+    ids=["overloaded", "limited", "refused", "no key", "responses", "failed-response", "refused-response"],
 )
-def test_an_error_within_a_stream_is_told_with_its_reason(reader: Any, event: dict[str, Any], status: int) -> None:
+def test_an_error_within_a_stream_is_told_with_its_reason_and_is_of_its_kind(
+    reader: Any, event: dict[str, Any], status: int, code: str | None
+) -> None:
+    """What is wrong with the request is not asked again, nor of another model."""
     with pytest.raises(ModelError, match="Full") as told:
         events(reader, [event])
     assert told.value.status == status
+    assert told.value.code == (code or "upstream_failed")
 
 
 def thought_in(reader_class: Any, told: list[dict[str, Any]]) -> str:

@@ -23,7 +23,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known.count import count
 from naru.models.known.profile import Profile
-from naru.models.transport.failures import error_text, failure
+from naru.models.transport.failures import classify, error_text, failure
 
 _NOTHING_KNOWN = Profile()
 DEFAULT_MAX_TOKENS = 8192
@@ -38,6 +38,17 @@ _REASONS = {
 _PASSED = ("top_p", "top_k")
 TAKES = frozenset({*_PASSED, "temperature", "stop", "user", "response_format", "reasoning_effort"})
 """Of what a request sets beside its turns and tools, by the names of chat completions."""
+_STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 503,
+    "timeout_error": 504,
+}
 _WORDS = {"auto": "auto", "required": "any", "none": "none"}
 
 
@@ -194,9 +205,9 @@ class EventReader:
                 self.ended = True
                 return self._reader.finish(self._reason, usage_of(self._usage))
             case "error":
-                kind = str((event.get("error") or {}).get("type"))
-                status = {"rate_limit_error": 429, "overloaded_error": 503, "invalid_request_error": 400}.get(kind, 500)
-                raise failure("overloaded", f"{self._where} failed: {error_text(dict(event))}", status=status)
+                status = _STATUSES.get(str((event.get("error") or {}).get("type")), 500)
+                said = error_text(dict(event))
+                raise failure(classify(status, said), f"{self._where} failed: {said}", status=status)
         return []
 
     def _begin(self, index: int, block: JsonObject) -> list[ChatEvent]:

@@ -19,7 +19,7 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.known.count import count
-from naru.models.transport.failures import error_text, failure
+from naru.models.transport.failures import classify, error_text, failure
 from naru.models.transport.json_text import encode
 
 _PASSED = (
@@ -177,9 +177,9 @@ class EventReader:
                 return self._end(event.get("response") or {})
             case "response.failed" | "error":
                 told = event.get("response") or event
-                limited = (told.get("error") or told).get("code") == "rate_limit_exceeded"
-                said = f"{self._where} failed: {error_text(told)}"
-                raise failure("overloaded", said, status=429 if limited else 500)
+                code, said = str((told.get("error") or told).get("code")), error_text(told)
+                status = 429 if code == "rate_limit_exceeded" else 400 if code.startswith("invalid_") else 500
+                raise failure(classify(status, said), f"{self._where} failed: {said}", status=status)
         return []
 
     def _said(self, event: Mapping[str, Any]) -> list[ChatEvent]:
