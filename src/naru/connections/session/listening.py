@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from naru.connections.state.faults import Failure, LinkError, RpcError
+from naru.connections.state.waiters import unless
 from naru.messages import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -46,8 +48,9 @@ class ChangeListener:
     def __init__(self, session: Link) -> None:
         self._session = session
         self._uris: frozenset[str] = frozenset()
-        self._request: asyncio.Task[JsonObject] | None = None
-        self._restarting = False
+        self._again = asyncio.Event()
+        """Set when what is wanted is another than what was asked for."""
+        self._is_running = False
 
     def wanted(self) -> JsonObject:
         """Return what to subscribe to: the lists that the server says may change, and the resources asked for."""
@@ -67,40 +70,38 @@ class ChangeListener:
 
     def restart(self) -> None:
         """Ask anew, with what is wanted now."""
-        if self._request is None:
-            self._session.own(self.run())
-            return
-        self._restarting = True
-        self._request.cancel()
+        self._again.set()
+        if not self._is_running:
+            self._is_running = True
+            self._session.own(self._run())
 
-    async def run(self) -> None:
+    async def _run(self) -> None:
         """Keep the subscription open as long as the link lives; ends when the server has no such method."""
+        try:
+            await self._keep_open()
+        except RpcError as error:
+            logger.info("server %s takes no subscription: %s", self._session.server, error)
+        finally:
+            self._is_running = False
+
+    async def _keep_open(self) -> None:
         failures = 0
         while (wanted := self.wanted()) and self._session.failure is None:
+            self._again.clear()
             began = asyncio.get_running_loop().time()
-            request = asyncio.ensure_future(self._session.request_endless("subscriptions/listen", wanted))
-            self._request = request
             try:
-                await request
-            except asyncio.CancelledError:
-                if not self._restarting:
-                    request.cancel()
-                    raise
-                self._restarting = False
-                continue
-            except RpcError as error:
-                logger.info("server %s takes no subscription: %s", self._session.server, error)
-                return
+                await unless(self._again, self._session.request_endless("subscriptions/listen", wanted))
             except LinkError as error:
                 logger.debug("subscription at server %s broke: %s", self._session.server, error)
                 if error.breaks_link or error.failure.needs_auth:
                     self._session.lost(error.failure)
                     return
-            finally:
-                self._request = None
+            if self._again.is_set():
+                continue
             lasted = asyncio.get_running_loop().time() - began
             failures = 0 if lasted > _PAUSES[-1] else failures + 1
-            await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES)) - 1])
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._again.wait(), _PAUSES[min(failures, len(_PAUSES)) - 1])
             # There is no replay: what changed meanwhile is found by listing again.
             for kind, key in _LISTS.items():
                 if key in wanted:

@@ -50,6 +50,7 @@ CLIENT_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version
 _MAX_SERVER_REQUESTS = 100
 _MAX_UNSENT = 2 * _MAX_SERVER_REQUESTS
 """Answers to a server that does not take them; what it asks beyond that is dropped, or they would pile up."""
+_LIST_CHANGED = {f"notifications/{kind}/list_changed": kind for kind in ("tools", "prompts", "resources")}
 
 
 class Listener(Protocol):
@@ -128,6 +129,8 @@ class Session:
         self._as_tasks: dict[int, Outgoing] = {}
         """By token, the last request of each call that is a task."""
         self._tasks = Tasks()
+        self._asked: dict[Json, asyncio.Task[None]] = {}
+        """By its id, each question of the server that is not answered yet."""
         self._changes = ChangeListener(self)
         self._endless = 0
         self._loop = asyncio.get_running_loop()
@@ -260,8 +263,9 @@ class Session:
         error = message.get("error")
         if error is None and isinstance(result, dict):
             return result if method != "tools/call" or is_well_formed(result) else well_formed(result)
-        if error is None and "result" in message and method == "tools/call":
-            return sloppy_content(result)
+        if error is None and "result" in message and (result is None or method == "tools/call"):
+            # Of a result that holds nothing, servers in Go write null.
+            return sloppy_content(result) if method == "tools/call" else {}
         if isinstance(error, dict) and result is None:
             code = error.get("code")
             text = str(error.get("message") or "no message")
@@ -289,6 +293,8 @@ class Session:
             self._serve(message["id"], method, params, call)
         elif method == "notifications/progress":
             self._progress(params)
+        elif method == "notifications/cancelled":
+            self._take_back(params.get("requestId"))
         else:
             self._notification(method, params, call)
 
@@ -316,8 +322,8 @@ class Session:
     def _notification(self, method: str, params: JsonObject, call: Outgoing | None) -> None:
         if method == "notifications/subscriptions/acknowledged":
             return
-        if method.startswith("notifications/") and method.endswith("/list_changed"):
-            self._listener.list_changed(method.split("/")[1])
+        if kind := _LIST_CHANGED.get(method):
+            self._listener.list_changed(kind)
         elif call is not None and call.context is not None and call.context.options.on_notification is not None:
             call.context.options.on_notification(method, params)
         else:
@@ -327,8 +333,17 @@ class Session:
         waiting = len(self._tasks)
         if waiting >= _MAX_UNSENT:
             self.transport.counters.strays += 1
-        else:
-            self.own(self._answer(request_id, method, params, call, is_too_many=waiting >= _MAX_SERVER_REQUESTS))
+            return
+        is_too_many = waiting >= _MAX_SERVER_REQUESTS
+        answering = self._tasks.begin(self._answer(request_id, method, params, call, is_too_many=is_too_many))
+        if isinstance(request_id, str | int):
+            self._asked[request_id] = answering
+            answering.add_done_callback(lambda _: self._asked.pop(request_id, None))
+
+    def _take_back(self, request_id: Json) -> None:
+        """Ask no longer what the server asked; ids that it did not ask under are late, or nobody's."""
+        if isinstance(request_id, str | int) and (answering := self._asked.get(request_id)) is not None:
+            answering.cancel()
 
     async def _answer(
         self, request_id: Json, method: str, params: JsonObject, call: Outgoing | None, *, is_too_many: bool

@@ -1,0 +1,161 @@
+"""What a server says unasked: only what the protocol knows counts, and what it takes back is taken back."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from naru.connections.session import opening
+from naru.connections.session.listening import ChangeListener
+from naru.connections.session.session import Hooks
+from naru.connections.state.faults import Failure, LinkError
+from naru.messages import JsonObject
+from naru.records import ServerRecord, TransportType
+from naru.tasks import Tasks
+from tests.connections.conftest import QUICK, managed
+from tests.connections.in_memory import InMemoryServer, reaching
+from tests.waiting import until
+
+
+def record(name: str = "s") -> ServerRecord:
+    return ServerRecord(name=name, transport_type=TransportType.STDIO, config={"command": name})
+
+
+@pytest.mark.parametrize("word", ["stopping", "removed", "status", "servers", ""])
+async def test_a_server_says_that_its_lists_changed_and_nothing_else_of_the_hub(
+    word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`stopping` ended what the console holds open, `removed` made faces forget the server."""
+    server = InMemoryServer()
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed(replace(QUICK, refresh_interval_seconds=0)) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        told: list[str] = []
+        manager.subscribe(lambda change: told.append(change.what))
+        server.links[0].say({"jsonrpc": "2.0", "method": f"notifications/{word}/list_changed"})
+        server.offer("another")
+        await until(lambda: "tools" in told)
+        assert told == ["tools"]
+
+
+async def test_a_question_that_its_server_takes_back_is_asked_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = InMemoryServer()
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    asked, taken_back, heard = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def ask(question: Any) -> JsonObject:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            taken_back.set()
+        return {}
+
+    hooks = Hooks(on_request=ask, on_notification=lambda server, method, params: heard.append(method))
+    async with managed(hooks=hooks) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        (link,) = server.links
+        sent: list[bytes] = []
+
+        async def send(body: bytes, *, version: str = "") -> None:
+            sent.append(body)
+
+        monkeypatch.setattr(link, "send", send)
+        link.say({"jsonrpc": "2.0", "id": "q1", "method": "elicitation/create", "params": {}})
+        await asyncio.wait_for(asked.wait(), 30)
+        for unknown in ("other", 1, None, ["q1"]):
+            link.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": unknown}})
+        link.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q1"}})
+        await asyncio.wait_for(taken_back.wait(), 30)
+        await until(lambda: len(manager.connection("s")._keeper.session._tasks) == 0)  # type: ignore[union-attr]
+        assert sent == [], "what was taken back is not answered"
+        assert heard == [], "its ids are the server's own: a client would take them for ours"
+
+
+async def test_a_server_whose_empty_results_are_null_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A nil pointer of Go's is written as null."""
+
+    class Nulls(InMemoryServer):
+        pings = 0
+
+        def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            if method == "ping":
+                self.pings += 1
+                return {"result": None}
+            return super().answer(method, params)
+
+    server = Nulls()
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed(replace(QUICK, ping_interval_seconds=0.01)) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        await until(lambda: server.pings > 4)
+        assert (server.opened, manager.connection("s").counters.malformed) == (1, 0)
+
+
+class Subscribed:
+    """A stateless session that counts its subscriptions."""
+
+    server = "s"
+    failure = None
+    capabilities: JsonObject = {"tools": {"listChanged": True}}  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.tasks = Tasks()
+        self.own = self.tasks.begin
+        self.open = self.most = 0
+        self.asked: list[JsonObject] = []
+        self.ends: asyncio.Future[JsonObject] | None = None
+        self.changed: list[str] = []
+
+    def lost(self, failure: Failure) -> None: ...
+
+    def list_changed(self, kind: str) -> None:
+        self.changed.append(kind)
+
+    async def request_endless(self, method: str, notifications: JsonObject) -> JsonObject:
+        self.asked.append(notifications)
+        self.open += 1
+        self.most = max(self.most, self.open)
+        try:
+            if len(self.asked) == 1:
+                raise LinkError(Failure("stream", "cut", "it broke."))
+            self.ends = asyncio.get_running_loop().create_future()
+            return await self.ends
+        finally:
+            self.open -= 1
+
+
+async def test_resources_that_are_asked_for_while_a_subscription_rests_make_no_second_one() -> None:
+    session = Subscribed()
+    changes = ChangeListener(session)
+    changes.restart()
+    await until(lambda: len(session.asked) == 1)
+    changes.watch(frozenset({"file:///a"}))
+    await until(lambda: session.open)
+    changes.watch(frozenset({"file:///b"}))
+    await until(lambda: session.asked[-1].get("resourceSubscriptions") == ["file:///b"])
+    await asyncio.sleep(0.3)  # longer than the first rest: a second one would be there by now
+    assert (session.most, len(session.tasks)) == (1, 1)
+    await session.tasks.end()
+
+
+async def test_a_subscription_that_ends_in_the_moment_of_another_wish_can_still_be_closed() -> None:
+    session = Subscribed()
+    session.asked.append({})  # the first does not break
+    changes = ChangeListener(session)
+    changes.restart()
+    await until(lambda: session.ends)
+    assert session.ends is not None
+    session.ends.set_result({})
+    await asyncio.sleep(0)  # its answer has come, and its keeper has not seen it yet
+    changes.watch(frozenset({"file:///a"}))
+    await until(lambda: session.asked[-1].get("resourceSubscriptions") == ["file:///a"])
+    async with asyncio.timeout(30):
+        await session.tasks.end()
+    assert not len(session.tasks)
