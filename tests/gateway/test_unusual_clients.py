@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from naru.gateway.requests.core import GatewaySettings
 from naru.gateway.upstreams.upstream import Relay
 from naru.gateway.wire.protocol import META_CAPABILITIES, RpcError
 from tests.gateway.by_hand import Json, next_event, request
@@ -219,6 +220,31 @@ async def test_a_batch_is_answered_where_the_version_has_them(version: str) -> N
             for refused in ([], [request("ping")] * 101):
                 assert (await answers_to(client, refused, 1))[0]["error"]["code"] == -32600, client.face
             await still_serves(client)
+
+
+async def test_a_batchs_requests_are_counted_and_can_be_cancelled() -> None:
+    begun, go_on = asyncio.Queue[str](), asyncio.Event()
+
+    async def wait(params: Json, relay: Any) -> Json:
+        begun.put_nowait(params["arguments"]["text"])
+        await go_on.wait()
+        return {"content": [{"type": "text", "text": "waited"}]}
+
+    def call(number: int) -> Json:
+        return request("tools/call", {"name": "a__wait", "arguments": {"text": str(number)}}, number)
+
+    server, settings = ScriptedUpstream("a", {"wait": wait}), GatewaySettings(max_inflight=3)
+    async with peers(server, faces=["http"], version="2025-03-26", settings=settings) as (client,):
+        assert isinstance(client, HttpPeer)
+        asked = asyncio.create_task(client.ask([call(1), call(2), call(1), call(3), call(4)]))  # type: ignore[arg-type]
+        assert {await begun.get() for _ in range(2)} == {"1", "2"}
+        await client.tell({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+        go_on.set()
+        got = await asked
+    assert [(one["id"], said(one) if "result" in one else one["error"]["code"]) for one in got if one["id"] == 2] == [
+        (2, "waited")
+    ]
+    assert sorted(one["error"]["code"] for one in got if one["id"] != 2) == [-32600, -32000, -32000]
 
 
 async def answers_to(client: Peer, batch: list[Any], count: int) -> list[Json]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from naru.gateway.engine import Engine
-from naru.gateway.sessions.exchange import Sender
+from naru.gateway.sessions.exchange import Emit, Sender
 from naru.gateway.sessions.session import Session
 from naru.gateway.sessions.subscriptions import Listen, read_filter
 from naru.gateway.wire import frames
@@ -23,6 +23,7 @@ from naru.gateway.wire.protocol import (
 from naru.messages import Json, JsonObject
 
 MAX_BATCH = 100
+Handle = Callable[[Engine, JsonObject, Session], Awaitable[Frame]]
 
 
 def busy() -> RpcError:
@@ -64,26 +65,30 @@ def accept(engine: Engine, message: JsonObject, session: Session) -> None:
     if "method" not in message or "id" not in message:
         engine.receive(message, session)
         return
+    modern = is_modern(message) and message["method"] != "initialize"
+    handle = legacy if not modern else _listen if message["method"] == "subscriptions/listen" else _modern
+    begin(engine, message, session, handle, session.emit)
+
+
+def begin(engine: Engine, message: JsonObject, session: Session, handle: Handle, emit: Emit) -> asyncio.Task[None]:
+    """Answer a request in a task of its own, which counts, and ends without an answer where the client cancels it.
+
+    Raises:
+        RpcError: it cannot be taken now.
+    """
     if engine.busy:
         raise busy()
-    modern = is_modern(message) and message["method"] != "initialize"
-    handle = _legacy if not modern else _listen if message["method"] == "subscriptions/listen" else _modern
-    engine.run(_answer(handle, engine, message, session))
+    return engine.run(_answer(handle, engine, message, session, emit))
 
 
-async def _answer(
-    handle: Callable[[Engine, JsonObject, Session], Awaitable[Frame]],
-    engine: Engine,
-    message: JsonObject,
-    session: Session,
-) -> None:
+async def _answer(handle: Handle, engine: Engine, message: JsonObject, session: Session, emit: Emit) -> None:
     task = asyncio.current_task()
     assert task is not None
     request_id = message["id"]
     try:
         session.begin(request_id, task)
     except RpcError as error:
-        session.emit(frames.failure(request_id, error))
+        emit(frames.failure(request_id, error))
         return
     try:
         frame = await handle(engine, message, session)
@@ -91,10 +96,11 @@ async def _answer(
         frame = frames.failure(request_id, error)
     finally:
         session.finish(request_id)
-    session.emit(frame)
+    emit(frame)
 
 
-async def _legacy(engine: Engine, message: JsonObject, session: Session) -> Frame:
+async def legacy(engine: Engine, message: JsonObject, session: Session) -> Frame:
+    """Answer a request of a session."""
     return await engine.answer_legacy(message, session, session.emit)
 
 

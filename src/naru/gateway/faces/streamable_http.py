@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from naru.gateway.engine import Engine
-from naru.gateway.faces.duplex import MAX_BATCH, busy, no_batch
+from naru.gateway.faces.duplex import MAX_BATCH, begin, busy, legacy, no_batch
 from naru.gateway.faces.post import PostAnswer
 from naru.gateway.faces.replay import STANDALONE, Track, replay_of
 from naru.gateway.sessions.asgi import ClientGoneError, accepts, read_body, refuse, respond, sender_of
@@ -15,6 +15,7 @@ from naru.gateway.sessions.exchange import Client, Sender
 from naru.gateway.sessions.session import Session
 from naru.gateway.sessions.subscriptions import Listen, read_filter
 from naru.gateway.wire import frames
+from naru.gateway.wire.frames import Frame
 from naru.gateway.wire.headers import REPEATED, Headers, check_envelope, check_routing, check_version, collect
 from naru.gateway.wire.protocol import (
     BATCH_VERSIONS,
@@ -222,20 +223,21 @@ class StreamableHttp:
             raise no_batch()
         if self._engine.busy:
             raise busy()
-        answers, refused = [], []
+        answers: list[Frame] = []
+        begun: list[asyncio.Task[None]] = []
         for each in batch:
             try:
                 message = frames.check_message(each)
+                if "method" in message and "id" in message:
+                    begun.append(begin(self._engine, message, session, legacy, answers.append))
+                else:
+                    self._engine.receive(message, session)
             except RpcError as error:
-                refused.append(frames.failure(frames.id_of(each), error))
-                continue
-            if "method" in message and "id" in message:
-                answers.append(self._engine.answer_legacy(message, session, session.emit))
-            else:
-                self._engine.receive(message, session)
-        answered = [*await asyncio.gather(*answers), *refused]
-        if answered:
-            await respond(send, 200, b"[%b]" % b",".join(answered))
+                answers.append(frames.failure(frames.id_of(each), error))
+        if begun:
+            await asyncio.wait(begun)
+        if answers:
+            await respond(send, 200, b"[%b]" % b",".join(answers))
         else:
             await respond(send, 202)
 
