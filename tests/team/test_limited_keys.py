@@ -222,17 +222,20 @@ async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path
             assert shown["tokensToday"] >= 20
 
 
-async def test_tokens_are_counted_without_holding_up_others_where_another_process_writes(tmp_path: Path) -> None:
+async def test_what_is_spent_is_counted_without_holding_up_others_where_another_process_writes(tmp_path: Path) -> None:
     spending = Spending(tmp_path / "spending.db")
     await spending.add_tokens("key_1", 5)
     with closing(sqlite3.connect(tmp_path / "spending.db", isolation_level=None)) as other:
         other.execute("begin immediate")
         paying = asyncio.ensure_future(spending.add_tokens("key_1", 5))
         asking = asyncio.ensure_future(spending.of_soon("key_1"))
+        taking = asyncio.ensure_future(spending.take_request("key_1", 1))
         await asyncio.sleep(0.02)
-        assert not paying.done()
+        assert not paying.done() and not taking.done()
         other.execute("commit")
     await paying
+    assert await taking is True
+    assert await spending.take_request("key_1", 1) is False
     assert (await asking).tokens in (5, 10), "as it was asked before or after"
     assert spending.of("key_1").tokens == 10
     spending.close()

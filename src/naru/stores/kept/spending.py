@@ -62,11 +62,11 @@ class Spending(Untold):
         self.heard({f"requests {person}": -1})
         self._tell(f"requests {person}", -1)
 
-    def take_request(self, person: str, limit: int) -> bool:
+    async def take_request(self, person: str, limit: int) -> bool:
         """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
         if limit <= 0:
             return False
-        made = self._database.run(
+        made = await self._database.run_soon(
             "insert into spent (person, day, requests) values (?, ?, 1) "
             "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
             (person, today(), limit),

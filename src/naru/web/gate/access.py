@@ -155,10 +155,10 @@ class RateLimiter(Untold):
         limit = self.per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
         return self._count(self._buckets, f"key {principal.id}", limit, 60.0) if limit else 0.0
 
-    def spend(self, principal: Principal) -> float:
+    async def spend(self, principal: Principal) -> float:
         """Take a request from the budget of the day; return the seconds to the next one when it is used up."""
         budget = principal.reach.requests_per_day
-        if budget is None or self._spending is None or self._spending.take_request(principal.id, budget):
+        if budget is None or self._spending is None or await self._spending.take_request(principal.id, budget):
             return 0.0
         return float(seconds_to_tomorrow())
 

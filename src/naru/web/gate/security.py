@@ -139,7 +139,7 @@ class Gate:
             preflight = self._preflight(scope, headers) if scope.get("method") == "OPTIONS" else None
             if preflight is None:
                 await self.admission.take_note(scope)
-                receive = self._admit(scope, headers, receive)
+                receive = await self._admit(scope, headers, receive)
         except (_RefusedError, NaruError) as error:
             response = error.response if isinstance(error, _RefusedError) else problem_of(error)
             response = in_the_apis_words(self._table.meant(scope.get("path", "")), response)
@@ -217,14 +217,14 @@ class Gate:
             ]
         return {"type": "http.response.start", "status": 204, "headers": answered}
 
-    def _admit(self, scope: Scope, headers: EdgeHeaders, receive: Receive) -> Receive:
+    async def _admit(self, scope: Scope, headers: EdgeHeaders, receive: Receive) -> Receive:
         """Check who asks, for what; return the `receive` to go on with."""
         match = self._table.match(scope["path"])
         state = scope["state"]
         method = scope["method"] if scope["type"] == "http" else "GET"
         endpoint = match.by_method.get(method) if match else None
         access = endpoint.access if endpoint else Access.READ
-        state["principal"] = principal = self._identify(scope, headers, access)
+        state["principal"] = principal = await self._identify(scope, headers, access)
         if match is None:
             path, meant = scope["path"], self._table.meant(scope["path"])
             remedy = "" if meant == path else f"Is {meant[:200]} meant? Then mend the base URL."
@@ -253,7 +253,7 @@ class Gate:
             scope["raw_path"] = match.path.encode()
         return self._check_body(endpoint, headers, receive) if method in _BODY_METHODS else receive
 
-    def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
+    async def _identify(self, scope: Scope, headers: EdgeHeaders, access: Access) -> Principal:
         keys = self._keys
         if not self.admission.asks():
             return LOCAL
@@ -276,7 +276,7 @@ class Gate:
             if limits and (wait := limits.request(found)) > 0:
                 raise self._slow_down(wait, "This key makes too many requests.", _KEY_LIMIT)
             budget = found.reach.requests_per_day
-            if limits and budget is not None and (wait := limits.spend(found)) > 0:
+            if limits and budget is not None and (wait := await limits.spend(found)) > 0:
                 said = f"This key has made its {budget} requests of today (UTC)."
                 raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
             return found
