@@ -176,6 +176,29 @@ async def test_f16_declarations_follow_their_file_unless_somebody_changed_the_se
         assert "b" in manager.connections
 
 
+async def test_a_settings_file_that_is_still_being_written_takes_no_server_away(tmp_path: Path) -> None:
+    """Its first half is YAML as well."""
+    path = tmp_path / "naru.yaml"
+
+    def settings() -> McpSettings:
+        return load_settings(path).mcp
+
+    def lines(*names: str) -> list[str]:
+        return ["mcp:\n", "  servers:\n", *(f"  - {json.dumps(entry(name=name))}\n" for name in names)]
+
+    path.write_text("".join(lines("a", "b")), encoding="utf-8")
+    async with following(open_store("memory:"), settings, [path]) as (manager, _):
+        await until(live(manager, "a", "b"))
+        kept = manager.connection("b").pid
+        with path.open("w", encoding="utf-8") as file:
+            for line in lines("a", "c", "b"):
+                file.write(line)
+                file.flush()
+                await asyncio.sleep(0.15)  # several looks of the follower
+        await until(live(manager, "a", "b", "c"))
+        assert manager.connection("b").pid == kept
+
+
 async def test_a_server_that_another_process_registers_is_taken_up(tmp_path: Path) -> None:
     url = f"sqlite:{tmp_path / 'naru.db'}"
     async with following(open_store(url)) as (manager, _):

@@ -15,7 +15,7 @@ from naru.errors import NaruError, StoreUnavailableError
 from naru.records import ServerRecord
 from naru.stores.base import Store
 from naru.stores.declared import Declared, follow, read_declared, seed
-from naru.stores.files.watch import INTERVAL_SECONDS, ask, files_version, watch
+from naru.stores.files.watch import INTERVAL_SECONDS, ask, files_version, settled, watch
 
 logger = logging.getLogger(__name__)
 
@@ -123,10 +123,15 @@ class Follower:
         self._manager.store_trouble = ""
         return version
 
+    @property
+    def _paths(self) -> list[Path]:
+        return [*self._own_paths, *(path.expanduser() for path in self._section.files)]
+
     async def _files_version(self) -> object:
-        return await files_version([*self._own_paths, *(path.expanduser() for path in self._section.files)])
+        return await files_version(self._paths)
 
     async def _redeclare(self) -> None:
+        await settled(self._paths)
         section = await asyncio.to_thread(self._settings)
         after = await read_declared(section)
         unread = {problem.place for problem in after.problems} & {str(path) for path in section.files}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from naru.config import load_settings
 from naru.hub import Hub
+from naru.stores.files.watch import settled
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.security import Gate, check_bind
 
@@ -23,6 +24,7 @@ class SettingsFollower:
 
     async def look(self) -> None:
         """Take up what has changed. Raises ConfigError when the file cannot be used: all stays as it is."""
+        await settled([self._path])
         after = await asyncio.to_thread(load_settings, self._path)
         check_bind(after.server)
         self._hub.take_up(self._before, after)

@@ -14,6 +14,8 @@ from naru.errors import NaruError
 logger = logging.getLogger(__name__)
 
 INTERVAL_SECONDS = 1.0
+SETTLED_SECONDS = 0.3
+"""So long a file that was written stays as it is before it counts as written."""
 Version = Callable[[], Awaitable[object]]
 """Returns a value that differs whenever what is watched may have changed."""
 
@@ -79,6 +81,14 @@ async def files_version(paths: list[Path]) -> object:
         return found
 
     return await asyncio.to_thread(look)
+
+
+async def settled(paths: list[Path]) -> None:
+    """Wait until nobody writes these files: the first half of one may be a whole one, and lack what the second says."""
+    before = None
+    while (now := await files_version(paths)) != before:
+        before = now
+        await asyncio.sleep(SETTLED_SECONDS)
 
 
 async def ask(version: Version) -> object:
