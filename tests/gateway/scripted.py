@@ -19,7 +19,7 @@ async def echo(params: Json, relay: Relay | None) -> Json:
     return {"content": [{"type": "text", "text": str(params.get("arguments", {}).get("text", ""))}]}
 
 
-@dataclass
+@dataclass(eq=False)
 class ScriptedUpstream:
     """One server."""
 
@@ -77,6 +77,9 @@ class ScriptedUpstreams:
         return list(self.servers.values())
 
     def find(self, name: str) -> Upstream | None:
+        return self.servers.get(name)
+
+    def of(self, name: str, owner: str) -> Upstream | None:
         return self.servers.get(name)
 
     whose = ""

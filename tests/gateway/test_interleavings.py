@@ -295,12 +295,12 @@ def test_a_resource_is_watched_as_long_as_somebody_wants_it_in_every_order(refus
         async def leave() -> None:
             with contextlib.suppress(RpcError):
                 await subscriptions.want(server, "uri")
-                await subscriptions.drop(server, "a", "uri")
+                await subscriptions.drop(server, ("a", "", "uri"))
 
         await _all(leave(), stay("first"), stay("second"), leave())
         assert server.wanted is bool(staying)
         for _ in staying:
-            await subscriptions.drop(server, "a", "uri")
+            await subscriptions.drop(server, ("a", "", "uri"))
         assert not server.wanted
 
     assert every(work, delays=3) > 20

@@ -83,6 +83,8 @@ class Manager:
         self._personal = PersonalLinks(
             lambda: self._around, self.supervision, lambda: self.signins, self._connect_in_background
         )
+        self.hear_own = self._personal.hearers.append
+        """Has a function told of every notification at a person's own link that belongs to no request."""
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -266,9 +268,7 @@ class Manager:
         return self._personal.servers
 
     def _resolved(self, record: ServerRecord) -> Mapping[str, Any]:
-        if is_personal(record):
-            return nobodys(record)
-        return config_for(record, SHARED, Person(), self.signins)
+        return nobodys(record) if is_personal(record) else config_for(record, SHARED, Person(), self.signins)
 
     def get_status(self, name: str) -> ServerStatus | None:
         """Return a server's state, None when there is no such server."""

@@ -20,7 +20,7 @@ from naru.connections.oauth.signins import SignIns
 from naru.connections.rules.guard import Guard
 from naru.connections.toolset import ServerToolset
 from naru.errors import ConfigError
-from naru.messages import ToolDefinition, ToolResult
+from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import Person, current_person
 from naru.records import ServerRecord, TransportType
 from naru.tasks import Tasks
@@ -29,6 +29,8 @@ from naru.tools.supervision.calls import Supervision
 MOST_PROCESSES, MOST_LINKS = 32, 1000
 """Persons that have a link of one server at a time; the longest unused one that rests gives way."""
 T = TypeVar("T")
+HearOwn = Callable[[Connection, str, JsonObject], None]
+"""Gets whose link it is, method and params of a notification that belongs to no request."""
 
 
 def is_personal(record: ServerRecord) -> bool:
@@ -69,6 +71,7 @@ class PersonalLinks:
         self._closing = Tasks()
         self.servers: set[str] = set()
         """Servers whose credentials are each person's own."""
+        self.hearers: list[HearOwn] = []
 
     def note(self, record: ServerRecord) -> None:
         """Take note of whose the credentials of a server are now."""
@@ -160,9 +163,13 @@ class PersonalLinks:
         def resolve(resolved: ServerRecord) -> Mapping[str, Any]:
             return config_for(base.record, person.id, person, self._signins())
 
+        def heard(server: str, method: str, params: JsonObject) -> None:
+            for hearer in self.hearers:
+                hearer(connection, method, params)
+
         guard = PersonalGuard(around.guard, person.id)
         # What a server says that belongs to no request is this person's: nobody else must hear it.
-        hooks = replace(around.hooks, on_notification=None)
+        hooks = replace(around.hooks, on_notification=heard)
         around = replace(around, resolve=resolve, memory=Memory(), guard=guard, hooks=hooks)
         connection = Connection(record, around)
         if not base.record.enabled:

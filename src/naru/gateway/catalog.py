@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
+from weakref import WeakKeyDictionary
 
 from naru.errors import NaruError
 from naru.gateway.upstreams.upstream import Change, Listing, ListKind, Upstream, Upstreams
@@ -47,8 +48,6 @@ class CatalogSettings:
 class Kept:
     """A list as it was loaded."""
 
-    upstream: Upstream
-    """Whose it is: another server may have the name now."""
     listing: Listing
     asked_at: float
     expires: float
@@ -80,8 +79,9 @@ class Catalog:
     def __init__(self, upstreams: Upstreams, settings: CatalogSettings) -> None:
         self._upstreams = upstreams
         self._settings = settings
-        self._kept: dict[tuple[str, str, ListKind], Kept] = {}
-        self._loading: dict[tuple[str, str, ListKind], Load] = {}
+        self._kept: WeakKeyDictionary[Upstream, dict[ListKind, Kept]] = WeakKeyDictionary()
+        """Of each server as long as it is there: under its name there may be another later."""
+        self._loading: dict[tuple[Upstream, ListKind], Load] = {}
         self._views: dict[tuple[str, Reach, str], View] = {}
         """What a face shows to those who may see the same."""
         self._names: dict[ListKind, NameMap] = {"tools": NameMap(), "prompts": NameMap()}
@@ -123,25 +123,23 @@ class Catalog:
 
     def forget(self, change: Change) -> None:
         """Call old what a change made old."""
-        is_gone = self._upstreams.find(change.server) is None
-        if change.kind == "servers" and is_gone:
+        if change.kind == "servers" and self._upstreams.find(change.server) is None:
             for names in self._names.values():
                 names.forget(change.server)
         for kind in KINDS:
             if change.kind not in ("servers", CAPABILITY[kind]):
                 continue
-            owners = {key[1] for key in (*self._kept, *self._loading) if (key[0], key[2]) == (change.server, kind)}
-            for key in ((change.server, owner, kind) for owner in owners):
-                self._outdate(key, is_gone=is_gone)
+            for upstream in {*self._kept, *(one for one, _ in self._loading)}:
+                if upstream.name == change.server:
+                    self._outdate(upstream, kind)
         self._views.clear()
 
-    def _outdate(self, key: tuple[str, str, ListKind], *, is_gone: bool) -> None:
-        if is_gone:
-            self._kept.pop(key, None)
-        elif key in self._kept:
-            self._kept[key] = replace(self._kept[key], is_old=True)
-        if key in self._loading:
-            self._loading.pop(key).task.cancel()
+    def _outdate(self, upstream: Upstream, kind: ListKind) -> None:
+        kept = self._kept.get(upstream, {})
+        if kind in kept:
+            kept[kind] = replace(kept[kind], is_old=True)
+        if (upstream, kind) in self._loading:
+            self._loading.pop((upstream, kind)).task.cancel()
 
     async def close(self) -> None:
         """Stop loading."""
@@ -165,8 +163,8 @@ class Catalog:
 
     def _stale(self, view: View, needs: Sequence[ListKind]) -> bool:
         now = self._now()
-        keys = [(name, one.owner, kind) for name, one in view.upstreams.items() for kind in needs]
-        return any(key in self._kept and self._kept[key].expires <= now for key in keys)
+        kept = [self._kept.get(one, {}).get(kind) for one in view.upstreams.values() for kind in needs]
+        return any(each is not None and each.expires <= now for each in kept)
 
     def _loads(self, upstreams: Sequence[Upstream], needs: Sequence[ListKind], listed_at: float | None) -> list[Load]:
         """Begin to load what is missing of any kind; return what is on its way of the kinds that are needed.
@@ -178,9 +176,9 @@ class Catalog:
             for kind in KINDS:
                 if CAPABILITY[kind] not in upstream.capabilities:
                     continue
-                key = (upstream.name, upstream.owner, kind)
-                kept = self._kept.get(key)
-                is_good = kept is not None and kept.upstream is upstream and not kept.is_old
+                key = (upstream, kind)
+                kept = self._kept.get(upstream, {}).get(kind)
+                is_good = kept is not None and not kept.is_old
                 if kept is not None and kept.is_failed and kept.expires <= self._now():
                     is_good = False
                 if kept is not None and listed_at is not None and kind in needs:
@@ -188,31 +186,31 @@ class Catalog:
                 if is_good:
                     continue
                 if key not in self._loading:
-                    task = asyncio.create_task(self._load(upstream, kind), name=f"list {key}")
+                    task = asyncio.create_task(self._load(upstream, kind), name=f"list {kind} of {upstream.name}")
                     self._loading[key] = Load(kind, self._now(), task)
                 if kind in needs:
                     loads.append(self._loading[key])
         return loads
 
     async def _load(self, upstream: Upstream, kind: ListKind) -> None:
-        key = (upstream.name, upstream.owner, kind)
+        key = (upstream, kind)
         asked_at, failed = self._now(), False
-        old = self._kept.get(key)
+        old = self._kept.get(upstream, {}).get(kind)
         try:
             listing = await self._listing(upstream, kind)
             notifies = upstream.capabilities.get(CAPABILITY[kind]) or {}
             ttl = listing.ttl_ms if not notifies.get("listChanged") else None
             expires = float("inf") if ttl is None else self._now() + ttl / 1000
         except (NaruError, RpcError) as error:
-            if old is None or old.upstream is not upstream or not old.is_failed:
+            if old is None or not old.is_failed:
                 logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
-            listing = old.listing if old is not None and old.upstream is upstream else Listing()
+            listing = old.listing if old is not None else Listing()
             failed, expires = True, self._now() + self._settings.retry_seconds
         load = self._loading.get(key)
         if load is None or load.task is not asyncio.current_task():
             return  # what it asked for is of the past: a change came, and another load if somebody wants one
         del self._loading[key]
-        self._kept[key] = Kept(upstream, listing, asked_at, expires, is_failed=failed)
+        self._kept.setdefault(upstream, {})[kind] = Kept(listing, asked_at, expires, is_failed=failed)
         self._views.clear()
         if load.is_missed:
             self.on_late(Change("", "servers"))
@@ -234,10 +232,10 @@ class Catalog:
         for upstream in upstreams:
             lists = listings[upstream.name] = {}
             for kind in KINDS:
-                kept = self._kept.get((upstream.name, upstream.owner, kind))
-                if CAPABILITY[kind] in upstream.capabilities and kept is not None and kept.upstream is upstream:
+                kept = self._kept.get(upstream, {}).get(kind)
+                if CAPABILITY[kind] in upstream.capabilities and kept is not None:
                     lists[kind] = kept.listing
-                if (upstream.name, upstream.owner, kind) in self._loading or (kept is not None and kept.is_failed):
+                if (upstream, kind) in self._loading or (kept is not None and kept.is_failed):
                     awaits.add(kind)
         every = [listing for kinds in listings.values() for listing in kinds.values()]
         ttl = min((listing.ttl_ms for listing in every if listing.ttl_ms is not None), default=self._settings.ttl_ms)

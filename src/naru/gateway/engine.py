@@ -89,8 +89,8 @@ class Engine(Core):
         self.sessions.pop(session.id, None)
         session.close()
         counted, session.subscriptions = session.subscriptions or {}, None
-        for server, uri in [key for key, asked in counted.items() if asked]:
-            self.run(self.subscriptions.drop(self.upstreams.find(server), server, uri))
+        for key in [key for key, asked in counted.items() if asked]:
+            self.run(self.subscriptions.drop(self.upstreams.of(*key[:2]), key))
 
     @property
     def _sweep_seconds(self) -> float:
@@ -228,7 +228,7 @@ class Engine(Core):
                 logger.warning("server %s takes no subscription of %s: %s", route.upstream.name, route.name, error)
                 return
             wanted.append(route)
-            listen.resources[route.upstream.name, route.name] = uri
+            listen.resources[route.watched] = uri
 
         try:
             await asyncio.gather(*(want(uri, route) for uri, route in routes.items()))
@@ -241,7 +241,7 @@ class Engine(Core):
                 self.subscriptions.close(number)
         finally:
             for route in wanted:
-                self.run(self.subscriptions.drop(route.upstream, route.upstream.name, route.name))
+                self.run(self.subscriptions.drop(route.upstream, route.watched))
 
     # Changes and the end.
 

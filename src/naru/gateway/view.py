@@ -12,7 +12,7 @@ import orjson
 
 from naru.errors import ConflictError
 from naru.gateway.templates import UriTemplate, read_template
-from naru.gateway.upstreams.upstream import ListKind, Upstream
+from naru.gateway.upstreams.upstream import ListKind, Upstream, Watched
 from naru.gateway.wire import frames
 from naru.gateway.wire.headers import HeaderParameter, header_parameters
 from naru.gateway.wire.protocol import INVALID_PARAMS, RpcError
@@ -32,6 +32,11 @@ class Route:
     name: str
     """The server's own name or URI for it."""
     item: JsonObject
+
+    @property
+    def watched(self) -> Watched:
+        """What a client watches that subscribes to this resource."""
+        return self.upstream.name, self.upstream.owner, self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,11 @@ class Connection:
         return session is not None and session.failure is None
 
     @property
+    def is_closed(self) -> bool:
+        """It was ended for good."""
+        return self._keeper.is_closed
+
+    @property
     def is_parked(self) -> bool:
         """Not connected for want of work: the next request connects it."""
         return self.life.is_parked

@@ -71,7 +71,8 @@ class Supervisor:
         self._idlers: Waiters[None] = Waiters()
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
-        self._closing = False
+        self.is_closed = False
+        """It was ended for good."""
         self._dirty: set[str] = set()
         self.lists: dict[str, Listing] = {}
         """Lists other than tools that somebody asked for, of this revision."""
@@ -93,7 +94,7 @@ class Supervisor:
                 while the server wants credentials (R-11), asked to be left alone, or crashes in a loop (R-32). One that
                 refused connections is knocked at, for the call, and tried when it takes them again.
         """
-        if self._closing or not (forced or self._may_try(self._loop.time()) or await self._is_back()):
+        if self.is_closed or not (forced or self._may_try(self._loop.time()) or await self._is_back()):
             return False
         if self.session is not None and self.session.failure is None:
             return True
@@ -113,7 +114,7 @@ class Supervisor:
         """Tell whether a server that refused connections takes them again: no call need wait for the next retry."""
         failure = self.life.last_failure
         is_shut = self.life.status is ServerStatus.FAILED and failure is not None and failure.code == "refused"
-        return is_shut and self._settings.knock_interval_seconds > 0 and await self._door.opens() and not self._closing
+        return is_shut and self._settings.knock_interval_seconds > 0 and await self._door.opens() and not self.is_closed
 
     def _may_try(self, now: float) -> bool:
         if self.life.status is ServerStatus.CONNECTING:
@@ -142,7 +143,7 @@ class Supervisor:
 
     async def close(self) -> None:
         """End the task and everything it holds."""
-        self._closing = True
+        self.is_closed = True
         self.life.disconnect(self._loop.time())
         self.session = None
         self._stop.set()
@@ -221,7 +222,7 @@ class Supervisor:
 
     async def _run(self) -> None:
         try:
-            while not self._closing:
+            while not self.is_closed:
                 wait = self.life.wait_seconds(self._loop.time())
                 if self._stop.is_set():
                     self._stop.clear()
@@ -388,7 +389,7 @@ class Supervisor:
     async def _sleep(self, seconds: float | None) -> None:
         """Sleep until the time is up or something happened; what happened is for the caller to see."""
         self._wake.clear()
-        if self._stop.is_set() or self._closing or (self.session is not None and self.session.failure is not None):
+        if self._stop.is_set() or self.is_closed or (self.session is not None and self.session.failure is not None):
             return
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):

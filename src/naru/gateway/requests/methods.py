@@ -133,7 +133,7 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     route = view.resource(uri) if isinstance(uri, str) else None
     if route is None:
         raise calls.not_found(exchange, uri)
-    key = (route.upstream.name, route.name)
+    key = route.watched
     if key in (session.subscriptions or ()):
         return {}
     session.subscriptions = {**(session.subscriptions or {}), key: ""}  # before the wait: it counts once
@@ -143,21 +143,23 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
         session.unsubscribed(key)
         raise
     if session.subscriptions is None or key not in session.subscriptions:  # given up meanwhile
-        await core.subscriptions.drop(route.upstream, *key)
+        await core.subscriptions.drop(route.upstream, key)
     else:
         session.subscriptions[key] = str(uri)
     return {}
 
 
 async def unsubscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
-    """Answer resources/unsubscribe."""
+    """Answer resources/unsubscribe; the server need not be there, nor be reached as it was."""
     session, uri = exchange.session, params.get("uri")
     assert session is not None
-    view = await core.catalog.view(exchange.view, calls.RESOURCES)
-    route = view.resource(uri) if isinstance(uri, str) else None
-    key = (route.upstream.name, route.name) if route is not None else ("", "")
-    if route is not None and session.unsubscribed(key):
-        await core.subscriptions.drop(route.upstream, *key)
+    key = next((key for key, asked in (session.subscriptions or {}).items() if asked and asked == uri), None)
+    if key is None:
+        view = await core.catalog.view(exchange.view, calls.RESOURCES)
+        route = view.resource(uri) if isinstance(uri, str) else None
+        key = route.watched if route is not None else None
+    if key is not None and session.unsubscribed(key):
+        await core.subscriptions.drop(core.upstreams.of(*key[:2]), key)
     return {}
 
 

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable
 
 from naru.deadlines import bound
+from naru.gateway.upstreams.upstream import Watched
 from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
 from naru.gateway.wire.protocol import INTERNAL_ERROR, RpcError
@@ -59,8 +60,8 @@ class Session:
         self.last_used = 0.0
         self.inflight: dict[Json, asyncio.Task[object]] | None = None
         """Request id → the task that answers it, for `notifications/cancelled`."""
-        self.subscriptions: dict[tuple[str, str], str] | None = None
-        """(server, its URI) of each `resources/subscribe` → the URI that it was asked under; empty before it counts."""
+        self.subscriptions: dict[Watched, str] | None = None
+        """What is watched by each `resources/subscribe` → the URI that it was asked under; empty before it counts."""
         self.replay: object | None = None
         """What a transport keeps for resumption."""
         self._pushes: list[Push] | None = None
@@ -171,7 +172,7 @@ class Session:
         if task is not None:
             task.cancel()
 
-    def unsubscribed(self, key: tuple[str, str]) -> bool:
+    def unsubscribed(self, key: Watched) -> bool:
         """Forget a subscription; tell whether one was counted."""
         asked = (self.subscriptions or {}).pop(key, "")
         self.subscriptions = self.subscriptions or None

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from naru.errors import NaruError
 from naru.gateway.sessions.session import Session
-from naru.gateway.upstreams.upstream import Change, Upstream
+from naru.gateway.upstreams.upstream import Change, Upstream, Watched
 from naru.gateway.view import QUALIFIED, qualified
 from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
@@ -41,8 +41,8 @@ class Listen:
     end: Callable[[], None]
     reach: Reach = field(default_factory=reach)
     """What its caller may see: of what is hidden it hears nothing."""
-    resources: dict[tuple[str, str], str] = field(default_factory=dict)
-    """(server, its URI) → which of `uris` it is."""
+    resources: dict[Watched, str] = field(default_factory=dict)
+    """What it watches → which of `uris` that is."""
 
     def tell(self, method: str, params: JsonObject) -> None:
         """Push a tagged notification."""
@@ -60,9 +60,9 @@ class Subscriptions:
         self._pending: set[tuple[str, str]] = set()
         """(kind, server) not told yet."""
         self._timer: asyncio.TimerHandle | None = None
-        self._wanted: Counter[tuple[str, str]] = Counter()
-        """How many clients want (server, URI)."""
-        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._wanted: Counter[Watched] = Counter()
+        """How many clients want a resource."""
+        self._turns: WeakValueDictionary[Watched, asyncio.Lock] = WeakValueDictionary()
         """The count and what the server was told of it change together: one at a time for each."""
 
     # Streams of stateless clients.
@@ -101,15 +101,15 @@ class Subscriptions:
 
     async def want(self, upstream: Upstream, uri: str) -> None:
         """Count one more client that wants updates of a resource; the first subscribes upstream. Raises RpcError."""
-        key = (upstream.name, uri)
+        key = (upstream.name, upstream.owner, uri)
         async with self._turn(key):
             if not self._wanted[key]:
                 await upstream.subscribe(uri)
             self._wanted[key] += 1
 
-    async def drop(self, upstream: Upstream | None, server: str, uri: str) -> None:
+    async def drop(self, upstream: Upstream | None, key: Watched) -> None:
         """Count one client less; the last one unsubscribes upstream."""
-        key = (server, uri)
+        server, _, uri = key
         async with self._turn(key):
             self._wanted[key] -= 1
             if self._wanted[key] > 0:
@@ -122,7 +122,7 @@ class Subscriptions:
             except (NaruError, RpcError) as error:
                 logger.info("server %s did not take back the subscription of %s: %s", server, uri, error)
 
-    def _turn(self, key: tuple[str, str]) -> asyncio.Lock:
+    def _turn(self, key: Watched) -> asyncio.Lock:
         return self._turns.setdefault(key, asyncio.Lock())
 
     # What happened.
@@ -161,10 +161,10 @@ class Subscriptions:
         params = change.params or {}
         uri = str(params.get("uri"))
         for session in list(self._sessions()):
-            if session.subscriptions and (asked := _as_asked(session.subscriptions, change.server, uri)):
+            if session.subscriptions and (asked := _as_asked(session.subscriptions, change, uri)):
                 session.emit(frames.notification("notifications/resources/updated", {**params, "uri": asked}))
         for listen in list(self._listens.values()):
-            if listen.resources and (asked := _as_asked(listen.resources, change.server, uri)):
+            if listen.resources and (asked := _as_asked(listen.resources, change, uri)):
                 listen.tell("notifications/resources/updated", {**params, "uri": asked})
 
     def _tell_message(self, change: Change) -> None:
@@ -182,12 +182,13 @@ def _concerns(one: Session | Listen, servers: set[str]) -> bool:
     return any(server == (one.view or server) and one.reach.server(server) for server in servers)
 
 
-def _as_asked(wanted: Mapping[tuple[str, str], str], server: str, uri: str) -> str | None:
+def _as_asked(wanted: Mapping[Watched, str], change: Change, uri: str) -> str | None:
     """Return the address by which a client knows what was updated: what it asked for, or a part of that."""
-    if (server, uri) in wanted:
-        return wanted[server, uri]
-    for (of, own), asked in wanted.items():
-        if of == server and uri.startswith(f"{own.rstrip('/')}/"):
+    server, owner = change.server, change.owner
+    if (server, owner, uri) in wanted:
+        return wanted[server, owner, uri]
+    for (of, whose, own), asked in wanted.items():
+        if (of, whose) == (server, owner) and uri.startswith(f"{own.rstrip('/')}/"):
             return qualified(server, uri) if asked.startswith(QUALIFIED) else uri
     return None
 

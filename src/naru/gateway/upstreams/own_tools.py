@@ -90,6 +90,10 @@ class OwnUpstreams:
         """Return one."""
         return self._own.get(name)
 
+    def of(self, name: str, owner: str) -> Upstream | None:
+        """Return one: they are everybody's."""
+        return self._own.get(name)
+
     async def awaited(self, tool: str) -> Absence:
         """Return nothing: they are always there."""
         return Absence()

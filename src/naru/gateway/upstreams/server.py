@@ -57,6 +57,19 @@ class ServerUpstream:
         self._told: set[str] = set()
         """Warnings that are in the log already."""
         self._log_level = ""
+        self._link = connection.generation
+
+    @property
+    def is_over(self) -> bool:
+        """Its connection is closed for good, and nobody watches anything of it."""
+        return self.connection.is_closed and not self._uris
+
+    def is_on_new_link(self) -> bool:
+        """Tell, once for each link, whether it has another than it had."""
+        before = self._link
+        if self.connection.is_live:
+            self._link = self.connection.generation
+        return self._link != before
 
     @property
     def modern(self) -> bool:

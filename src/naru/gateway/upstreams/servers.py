@@ -21,6 +21,7 @@ from naru.persons import current_person
 from naru.tasks import Tasks
 
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_-]")
+_UPDATED = "notifications/resources/updated"
 PATIENCE_SECONDS = 5.0
 """How long a call waits for its server to be connected for the first time."""
 
@@ -50,6 +51,7 @@ class ServerUpstreams:
         self._tasks = Tasks()
         manager.subscribe(self._changed)
         manager.hear(self._heard)
+        manager.hear_own(self._heard_own)
 
     def usable(self) -> Sequence[Upstream]:
         """Return those connected, in the order of registration, own tools first."""
@@ -61,6 +63,10 @@ class ServerUpstreams:
     def find(self, name: str) -> Upstream | None:
         """Return one of that name, connected or not."""
         return self._own.get(name) or (self._upstream(name) if name in self._manager.connections else None)
+
+    def of(self, name: str, owner: str) -> Upstream | None:
+        """Return the one that was found for an owner, whoever asks now."""
+        return self._own.get(name) or self._known.get((name, owner))
 
     async def awaited(self, tool: str) -> Absence:
         """Wait a moment for the server that an unknown tool's name speaks of; return why it cannot be used, if so."""
@@ -94,6 +100,10 @@ class ServerUpstreams:
             known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
             if old is not None:
                 known.take_over(old)
+                if known.owner and connection.is_live:
+                    self._tasks.begin(known.reconnected())
+            elif known.owner:  # who comes with other credentials each hour leaves a link each hour
+                self._known = {each: one for each, one in self._known.items() if not one.is_over}
             self._known[key] = known
         return known
 
@@ -126,6 +136,8 @@ class ServerUpstreams:
         if connection is None:
             return
         if name in self._manager.personal_servers:
+            for one in [one for one in self._known.values() if one.name == name and one.is_on_new_link()]:
+                self._tasks.begin(one.reconnected())
             self._tell(Change(name, "servers"))
             return
         before = self._told.get(name, (connection, False, 0))
@@ -140,11 +152,19 @@ class ServerUpstreams:
 
     def _heard(self, server: str, method: str, params: JsonObject) -> None:
         upstream = self._known.get((server, ""))
-        if method == "notifications/resources/updated":
+        if method == _UPDATED:
             self._tell(Change(server, "updated", method, params))
         elif upstream is None or not upstream.heard(method, params):
             kind: Literal["message", "other"] = "message" if method == "notifications/message" else "other"
             self._tell(Change(server, kind, method, params))
+
+    def _heard_own(self, connection: Connection, method: str, params: JsonObject) -> None:
+        """Tell a person alone what a link of theirs said."""
+        for one in [one for one in self._known.values() if one.connection is connection]:
+            if method == _UPDATED:
+                self._tell(Change(one.name, "updated", method, params, one.owner))
+            else:
+                one.heard(method, params)
 
     def _tell(self, change: Change) -> None:
         for listener in list(self._listeners):

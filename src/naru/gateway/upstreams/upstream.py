@@ -19,6 +19,10 @@ LIST_METHODS: dict[ListKind, str] = {
 }
 
 
+Watched = tuple[str, str, str]
+"""A resource that somebody watches: its server, whose that is where it is a person's own, and its address there."""
+
+
 class Relay(Protocol):
     """Where a request's own traffic goes while it runs: back to the one client that made it."""
 
@@ -135,6 +139,8 @@ class Change:
     kind: Literal["tools", "prompts", "resources", "servers", "updated", "message", "other"]
     method: str = ""
     params: JsonObject | None = None
+    owner: str = ""
+    """Whose server it is, where it is a person's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +161,10 @@ class Upstreams(Protocol):
 
     def find(self, name: str) -> Upstream | None:
         """Return one of that name, usable or not."""
+        ...
+
+    def of(self, name: str, owner: str) -> Upstream | None:
+        """Return the one that was found for an owner, whoever asks now."""
         ...
 
     async def awaited(self, tool: str) -> Absence:
