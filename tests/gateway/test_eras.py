@@ -177,6 +177,19 @@ async def test_log_messages_reach_who_asked_for_them_from_their_level_on() -> No
         assert [event["params"]["level"] for event in got[:-1]] == ["error"]
 
 
+async def test_a_log_level_that_one_server_refuses_is_set_at_all_others() -> None:
+    class Refuses(ScriptedUpstream):
+        async def set_log_level(self, level: str) -> None:
+            raise RpcError(-32603, "no")
+
+    servers = [Refuses("a"), ScriptedUpstream("b"), Refuses("c"), ScriptedUpstream("d")]
+    async with gateway(*servers) as client:
+        session = await client.initialize()
+        _, answer, _ = await client.post(request("logging/setLevel", {"level": "warning"}), mcp_session_id=session)
+        assert answer["result"] == {}
+        assert [len(server.seen) for server in servers] == [0, 1, 0, 1]
+
+
 @pytest.mark.parametrize(
     ("version", "kinds"),
     [

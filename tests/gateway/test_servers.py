@@ -46,6 +46,21 @@ async def test_subscriptions_and_the_log_level_are_asked_for_again_after_a_recon
             await until(lambda: bool(server.seen["resources/subscribe"] and server.seen["logging/setLevel"]))
 
 
+async def test_a_server_that_rests_is_told_the_log_level_when_it_wakes() -> None:
+    async with managed() as manager, ResourceServer() as server:
+        upstreams = ServerUpstreams(manager)
+        await manager.register(http("web", server.url))
+        assert await manager.connect("web")
+        upstream = upstreams.find("web")
+        assert upstream is not None
+        await manager.disconnect("web")
+        server.seen.clear()
+        await upstream.set_log_level("debug")
+        assert not server.seen
+        assert await manager.connect("web")
+        await until(lambda: server.seen["logging/setLevel"] == 1)
+
+
 async def test_a_call_waits_for_its_server_to_be_connected_and_is_told_why_it_is_not() -> None:
     async with managed() as manager:
         upstreams = ServerUpstreams(manager)

@@ -60,6 +60,17 @@ async def test_an_update_names_what_was_subscribed_to(
             assert (note["method"], note["params"]["uri"]) == ("notifications/resources/updated", told)
 
 
+async def test_a_slip_in_what_is_said_of_an_update_costs_nobody_else_it() -> None:
+    async with gateway(*two_servers()) as client:
+        params = {"_meta": META, "notifications": {"resourceSubscriptions": [SHARED]}}
+        body: Any = request("subscriptions/listen", params, "sub")
+        async with client.http.post(f"{client.url}/mcp", json=body, headers=MODERN) as events:
+            assert (await next_event(events))["method"] == "notifications/subscriptions/acknowledged"
+            slip = {"uri": SHARED, "_meta": ["no", "object"]}
+            client.upstreams.tell(Change("a", "updated", "notifications/resources/updated", slip))
+            assert (await next_event(events))["params"]["uri"] == SHARED
+
+
 async def test_unsubscribing_ends_the_updates() -> None:
     async with gateway(*two_servers()) as client:
         session = await client.initialize()

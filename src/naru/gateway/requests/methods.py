@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
 
+from naru.errors import NaruError
 from naru.gateway.requests import calls
 from naru.gateway.requests.core import Core
 from naru.gateway.requests.results import SERVER_INFO
 from naru.gateway.sessions.exchange import Exchange
-from naru.gateway.upstreams.upstream import ListKind
+from naru.gateway.upstreams.upstream import ListKind, Upstream
 from naru.gateway.view import View
 from naru.gateway.wire.protocol import (
     INVALID_PARAMS,
@@ -24,6 +27,7 @@ from naru.gateway.wire.protocol import (
 )
 from naru.messages import JsonObject
 
+logger = logging.getLogger(__name__)
 Handler = Callable[[Core, Exchange, JsonObject], Awaitable[Any]]
 
 
@@ -120,9 +124,16 @@ async def set_level(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     wanted = {other.log_level for other in core.sessions.values() if other.log_level} | {level}
     least = min(wanted, key=LOG_LEVELS.index)
     view = await core.catalog.view(exchange.view, ())
-    for upstream in view.upstreams.values():
-        await upstream.set_log_level(least)
+    await asyncio.gather(*(_set_level(upstream, least) for upstream in view.upstreams.values()))
     return {}
+
+
+async def _set_level(upstream: Upstream, level: str) -> None:
+    """Ask one server; what it says costs a client nothing, who gets from it what it sends."""
+    try:
+        await upstream.set_log_level(level)
+    except (NaruError, RpcError) as error:
+        logger.info("server %s did not take the log level %s: %s", upstream.name, level, error)
 
 
 async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:

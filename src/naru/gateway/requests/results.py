@@ -27,10 +27,11 @@ def _modern(result: JsonObject, method: str) -> JsonObject:
 
 
 def _legacy(result: JsonObject, version: str) -> JsonObject:
-    finished = result
-    if "resultType" in result or META_SERVER in (result.get("_meta") or {}):
+    finished, said = result, result.get("_meta")
+    said = said if isinstance(said, dict) else {}
+    if "resultType" in result or META_SERVER in said:
         finished = {key: value for key, value in result.items() if key not in ("resultType", "ttlMs", "cacheScope")}
-        meta = {key: value for key, value in (result.get("_meta") or {}).items() if key != META_SERVER}
+        meta = {key: value for key, value in said.items() if key != META_SERVER}
         finished.pop("_meta", None)
         if meta:
             finished["_meta"] = meta

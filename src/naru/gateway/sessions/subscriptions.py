@@ -46,7 +46,8 @@ class Listen:
 
     def tell(self, method: str, params: JsonObject) -> None:
         """Push a tagged notification."""
-        meta = {**(params.get("_meta") or {}), META_SUBSCRIPTION: self.id}
+        meta = params.get("_meta")
+        meta = {**(meta if isinstance(meta, dict) else {}), META_SUBSCRIPTION: self.id}
         self.push(frames.notification(method, {**params, "_meta": meta}))
 
 

@@ -239,9 +239,9 @@ class ServerUpstream:
         return bool((self.capabilities.get("resources") or {}).get("subscribe"))
 
     async def set_log_level(self, level: str) -> None:
-        """Set the level of a server of sessions; a stateless one is told with each request."""
-        if self._log_level != level and not self.modern and "logging" in self.capabilities:
-            before, self._log_level = self._log_level, level
+        """Set the level of a server of sessions, now or with its next link; each request tells a stateless one."""
+        before, self._log_level = self._log_level, level
+        if before != level and self.connection.is_live and not self.modern and "logging" in self.capabilities:
             try:
                 await self._translated(self.connection.request("logging/setLevel", {"level": level}))
             except BaseException:
