@@ -60,7 +60,7 @@ from naru.tools.toolset import Toolset
 logger = logging.getLogger(__name__)
 
 MOST_REACHES = 256
-"""Toolsets of limited persons that are kept, with the names and validators of their tools."""
+"""Toolsets of limited persons that are kept, with the names and validators of their tools; the longest unused goes."""
 ARRIVAL_SECONDS = 10.0
 """How long a request waits for a server that is being connected, from when that began."""
 
@@ -221,11 +221,11 @@ class Hub:
         seen = reach(), self.manager.whose()
         if seen[0].is_whole and not seen[1]:
             return self._all
-        toolset = self._reached.get(seen)
-        if toolset is None:
-            toolset = self._reached[seen] = HubToolset(self.manager, self.manager.toolsets)
-            while len(self._reached) > MOST_REACHES:
-                self._reached.popitem(last=False)
+        toolset = self._reached.get(seen) or HubToolset(self.manager, self.manager.toolsets)
+        self._reached[seen] = toolset
+        self._reached.move_to_end(seen)
+        if len(self._reached) > MOST_REACHES:
+            self._reached.popitem(last=False)
         return toolset
 
     def not_ready(self) -> list[str]:

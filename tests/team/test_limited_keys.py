@@ -231,7 +231,8 @@ async def test_what_is_spent_is_counted_without_holding_up_others_where_another_
         asking = asyncio.ensure_future(spending.of_soon("key_1"))
         taking = asyncio.ensure_future(spending.take_request("key_1", 1))
         await asyncio.sleep(0.02)
-        assert not paying.done() and not taking.done()
+        assert not paying.done()
+        assert not taking.done()
         other.execute("commit")
     await paying
     assert await taking is True
@@ -239,6 +240,25 @@ async def test_what_is_spent_is_counted_without_holding_up_others_where_another_
     assert (await asking).tokens in (5, 10), "as it was asked before or after"
     assert spending.of("key_1").tokens == 10
     spending.close()
+
+
+async def test_the_tools_of_who_comes_often_are_kept_when_there_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("naru.hub.MOST_REACHES", 2)
+    async with team(tmp_path) as hub:
+
+        def tools_of(server: str) -> object:
+            token = current_person.set(Person(server, Reach.of(Bounds(servers=(server,)))))
+            try:
+                return hub.hub.tools()
+            finally:
+                current_person.reset(token)
+
+        often = tools_of("often")
+        for other in ("b", "c", "d"):
+            tools_of(other)
+            assert tools_of("often") is often
 
 
 async def test_sessions_hear_nothing_of_hidden_servers(tmp_path: Path) -> None:
