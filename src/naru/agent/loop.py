@@ -230,13 +230,14 @@ class _Run:
         current_caller.set(replace(asker or Caller(), wait_seconds=deadline * 0.95))
         asked = replace(request, keep_raw=True, notes=(), max_tokens=self._wider or request.max_tokens)
         try:
-            with bound(deadline):
+            with bound(deadline) as limit:
                 async with aclosing(self._backend.stream(asked)) as events:
                     async for event in events:
                         first = first if first > started else time.monotonic()
                         turn.take(event, self._ids)
                         for told in self._told(event, turn):
-                            yield told
+                            with limit.paused():  # how long the client takes is no time of the model's
+                                yield told
         except TimeoutError:
             raise ModelError(
                 f"The model did not finish within {deadline:.0f} s.",
