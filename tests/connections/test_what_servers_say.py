@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from naru.connections.rules.pins import PinBook
+from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.connections.session import opening
 from naru.connections.session.listening import ChangeListener
 from naru.connections.session.session import Hooks
@@ -159,3 +164,26 @@ async def test_a_subscription_that_ends_in_the_moment_of_another_wish_can_still_
     async with asyncio.timeout(30):
         await session.tasks.end()
     assert not len(session.tasks)
+
+
+async def test_what_a_server_newly_offers_is_pinned_without_holding_up_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S-50: another process may hold the file of pins for as long as a minute."""
+    server, pins = InMemoryServer("a"), PinBook(tmp_path / "pins.json")
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    guard = PolicyGuard(Policy(), pins)
+    async with managed(replace(QUICK, refresh_interval_seconds=0), guard=guard) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        other = os.open(tmp_path / ".pins.json.lock", os.O_RDWR | os.O_CREAT)
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert [tool.name for tool in manager.tools("s")] == ["a"], "it was written down when it was listed"
+        server.offer("a", "b")
+        await asyncio.sleep(0.1)
+        assert [tool.name for tool in manager.tools("s")] == ["a"]
+        os.close(other)
+        await until(lambda: [tool.name for tool in manager.tools("s")] == ["a", "b"])
+        kept = PinBook(tmp_path / "pins.json")
+        kept.load()
+        assert set(kept.pins("s")) == {"a", "b"}

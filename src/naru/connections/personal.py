@@ -197,6 +197,10 @@ class PersonalGuard:
         """Drop what is known of it."""
         self._inner.forget(f"{server}/{self._person}")
 
+    async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
+        """Write down what is new of what the server lists to this person."""
+        await self._inner.note(self.own(record), tools)
+
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Return the tools that may be offered."""
         return self._inner.offered(self.own(record), tools)

@@ -16,7 +16,7 @@ from naru.connections.link.health import Door, Health, Pulse, knock_pause
 from naru.connections.link.remembered import Facts, Remembered
 from naru.connections.link.surroundings import Surroundings
 from naru.connections.session.asking import declared
-from naru.connections.session.catalogue import Listing, ToolCatalogue, read_list, read_tools
+from naru.connections.session.catalogue import Listing, ToolCatalogue, noted, read_list, read_tools
 from naru.connections.session.opening import Known, Opened, Opener
 from naru.connections.session.session import Session
 from naru.connections.state.faults import Failure, LinkError, RpcError
@@ -61,7 +61,7 @@ class Supervisor:
         self._around = around
         self._settings = settings_for(record, around.settings)
         hooks = replace(around.hooks, capabilities={**around.hooks.capabilities, **declared(record.config)})
-        self._opener = Opener(record, self, self._settings, hooks, around.http, around.starts)
+        self._opener = Opener(record, self, self._settings, hooks, around.http, around.starts, around.guard)
         self._loop = asyncio.get_running_loop()
         policy = around.settings.reconnect
         if record.transport_type is not TransportType.STDIO:
@@ -72,7 +72,6 @@ class Supervisor:
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self.is_closed = False
-        """It was ended for good."""
         self._dirty: set[str] = set()
         self.lists: dict[str, Listing] = {}
         """Lists other than tools that somebody asked for, of this revision."""
@@ -105,8 +104,8 @@ class Supervisor:
         else:
             self.life.demand(now)
         if self._task is None:
-            named = f"connection {self.record.name}"
-            self._task = self._loop.create_task(self._run(), name=named, context=nobodys_context())
+            name = f"connection {self.record.name}"
+            self._task = self._loop.create_task(self._run(), name=name, context=nobodys_context())
         self._wake.set()
         return await waiter
 
@@ -253,10 +252,11 @@ class Supervisor:
         try:
             opened = await unless(self._stop, self._open())
         except LinkError as error:
-            self.life.failed(self._loop.time(), error.failure)
-            logger.warning("server %s: %s", self.record.name, error.failure.message)
-            self._waiters.settle(False)
-            self._changed("status")
+            if not self._stop.is_set():  # else it failed in the very moment of the stop
+                self.life.failed(self._loop.time(), error.failure)
+                logger.warning("server %s: %s", self.record.name, error.failure.message)
+                self._waiters.settle(False)
+                self._changed("status")
             return
         if opened is None:
             return
@@ -354,10 +354,10 @@ class Supervisor:
         if "tools" in kinds:
             number = next(self._asked)
             listing = await read_list(session, "tools", self._settings)
+            tools = await noted(listing, self.record, session.era, self._around.guard)
             if session is not self.session or number < self._listed:
                 return  # the link is another now, or a listing that was asked for later came first
-            self._listed = number
-            self.tools = read_tools(listing, self.record.name, session.era)
+            self._listed, self.tools = number, tools
         self.revision += 1
         self.lists.clear()
         self.remember()

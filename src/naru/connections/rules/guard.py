@@ -28,6 +28,10 @@ class Guard(Protocol):
         """Judge everything anew: something was approved elsewhere. Raises StoreError."""
         ...
 
+    async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
+        """Write down what is new of a list that was just read, so that `offered` need not. Raises StoreError."""
+        ...
+
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Return the tools that may be offered and called; cheap for a list that was judged before."""
         ...
@@ -50,6 +54,9 @@ class NoGuard:
         """Do nothing."""
 
     def look_again(self) -> None:
+        """Do nothing."""
+
+    async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
         """Do nothing."""
 
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:

@@ -76,6 +76,11 @@ class PinBook:
         )
         self._trusted: dict[str, str] = {}
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether there is a file."""
+        return self._file is not None
+
     def load(self) -> None:
         """Read the file as it is now, whoever wrote it; a missing one is empty.
 
@@ -97,6 +102,8 @@ class PinBook:
 
     def review(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Mapping[str, Pin]:
         """Compare a list with what was approved, remember what is new, and return each tool's pin.
+
+        Waits for its turn at the file where something is new.
 
         Raises:
             StoreError: the pins could not be kept.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -125,6 +126,16 @@ class PolicyGuard:
         """Approve what this server lists next (S-50)."""
         self._reviewed.pop(record.name, None)
         self.pins.trust(record)
+
+    async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
+        """Pin what is new of a list, in a thread: another process may hold the file. Raises StoreError."""
+        if self.pins.is_kept:
+            await asyncio.to_thread(self._pinned, record, tools)
+
+    def _pinned(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
+        sound = [tool for position, tool in enumerate(tools) if self._fault(tool, position) is None]
+        if sound:
+            self.pins.review(record, sound)
 
     def offered(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Sequence[ToolDefinition]:
         """Return the tools that may be offered and called; judged once for each list."""

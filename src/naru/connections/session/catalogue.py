@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from naru.connections.rules.guard import Guard
 from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Session
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.wire.protocol import Era, parameter_headers
 from naru.connections.wire.soundness import is_sound, sound_item, sound_schema
+from naru.errors import NaruError
 from naru.messages import Json, JsonObject, ToolDefinition
+from naru.records import ServerRecord
 
 LIST_METHODS = {
     "tools": ("tools/list", "tools", "tools"),
@@ -109,6 +113,14 @@ def read_tools(listing: Listing, server: str, era: Era) -> ToolCatalogue:
             headers[name] = wanted
     tasks = frozenset(tool["name"] for tool in raw if era == "legacy" and _runs_as_task_alone(tool))
     return ToolCatalogue(raw, definitions, headers, tasks, warnings)
+
+
+async def noted(listing: Listing, record: ServerRecord, era: Era, guard: Guard) -> ToolCatalogue:
+    """Check tools one by one, and have what is new of them written down before anybody can ask for them."""
+    tools = read_tools(listing, record.name, era)
+    with contextlib.suppress(NaruError):  # whoever asks for them is told
+        await guard.note(record, tools.definitions)
+    return tools
 
 
 def _runs_as_task_alone(tool: JsonObject) -> bool:

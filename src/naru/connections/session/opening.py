@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from naru.connections.rules.guard import Guard
 from naru.connections.session.asking import allowed_questions
-from naru.connections.session.catalogue import Listing, ToolCatalogue, read_list, read_tools
+from naru.connections.session.catalogue import Listing, ToolCatalogue, noted, read_list
 from naru.connections.session.negotiation import PROTOCOLS, negotiate
 from naru.connections.session.session import Hooks, Listener, Session
 from naru.connections.state.faults import Failure, LinkError, RpcError
@@ -59,6 +60,7 @@ class Opener:
     hooks: Hooks
     http: HttpClient
     starts: Starts
+    guard: Guard
     known: Known = field(default_factory=Known)
 
     async def open(self, config: Mapping[str, Any], secrets: SecretValues) -> Opened:
@@ -157,7 +159,7 @@ class Opener:
             listing = Listing((), "The server does not know tools/list.")
         except LinkError as error:
             raise LinkError(replace(error.failure, stage="list")) from error
-        return Opened(session, kind, read_tools(listing, self.record.name, session.era))
+        return Opened(session, kind, await noted(listing, self.record, session.era, self.guard))
 
 
 def _what_it_did(transport: Transport) -> str:

@@ -87,7 +87,7 @@ class RateLimit(Protocol):
         """Count a request; return the seconds to wait, 0 when it may pass."""
         ...
 
-    def spend(self, principal: Principal) -> float:
+    async def spend(self, principal: Principal) -> float:
         """Take a request from the budget of the day; return the seconds to the next one when it is used up."""
         ...
 
