@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from naru.connections.session.options import RequestOptions
 from naru.records import ServerRecord, TransportType
 from tests.connections.conftest import QUICK, http, managed
 from tests.connections.fake_http import FakeHttpServer
@@ -54,3 +55,26 @@ async def test_a_program_that_starts_slowly_and_ends_itself_over_the_probe_is_st
     async with managed(replace(QUICK, probe_timeout_seconds=0.05)) as manager:
         await manager.register(record)
         assert await manager.connect("old"), manager.explain("old").summary
+
+
+async def test_a_server_of_both_eras_is_asked_for_a_session_again_after_an_outage() -> None:
+    is_out = True
+
+    async def begins(_: web.Request, message: dict[str, Any]) -> web.Response | None:
+        if message["method"] != "initialize":
+            return None
+        if is_out:
+            return web.Response(status=502)
+        hello = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {}}
+        answer = {"jsonrpc": "2.0", "id": message["id"], "result": hello}
+        return web.json_response(answer, headers={"Mcp-Session-Id": "one"})
+
+    async with FakeHttpServer(is_modern=True) as server, managed() as manager:
+        server.behave = begins
+        await manager.register(http("both", server.url, ask=["elicitation"]))
+        assert await manager.connect("both")
+        connection, call = manager.connection("both"), {"name": "echo", "arguments": {"text": "hi"}}
+        for session in (None, "one"):
+            await connection.request("tools/call", call, RequestOptions(in_session=True))
+            assert server.headers[-1].get("mcp-session-id") == session
+            is_out = False

@@ -257,8 +257,10 @@ class Connection:
         link = await links.of("sessions")
         if link.generation:
             return link
-        self._in_sessions = None  # it has none
-        await links.close()
+        failure = link.life.last_failure
+        if failure is None or not failure.is_outage:
+            self._in_sessions = None  # it has none
+            await links.close()
         return None
 
     async def _send(

@@ -40,6 +40,11 @@ class Failure:
     retry_after_seconds: float | None = None
     """The server's own word (Retry-After, R-12)."""
 
+    @property
+    def is_outage(self) -> bool:
+        """It was told at once that nothing is there just now, which says nothing of what the server can do."""
+        return self.code in ("refused", "cut", "dns") or self.code.startswith("http_5")
+
     def without(self, secrets: SecretValues) -> Failure:
         """Return it without what the server was given: messages name addresses and quote (S-34)."""
         clean = secrets.text

@@ -145,15 +145,16 @@ class OnceTransport:
 
     async def close(self) -> None:
         """End the program, and only then let another hub start it."""
-        if self._checking is not None:
-            self._checking.cancel()
-            await asyncio.gather(self._checking, return_exceptions=True)
+        checking = [self._checking] if self._checking is not None else []
+        for task in checking:
+            task.cancel()
         try:
-            await self._inner.close()
+            await self._inner.close()  # first: whoever closes may be cancelled at any of these waits
         finally:
             self._once.where.pop(self._server, None)
             if self._lease is not None:
                 await asyncio.to_thread(self._lease.end)
+        await asyncio.gather(*checking, return_exceptions=True)
 
     def _go_by(self, inner: Transport) -> None:
         self._inner = inner
