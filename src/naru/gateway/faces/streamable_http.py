@@ -287,6 +287,7 @@ class StreamableHttp:
         engine, replay = self._engine, replay_of(session)
         ticket = engine.keep_alive.add(stream)
         forget = engine.on_end(stream.end)
+        session.ends += (stream.end,)
         if track.number == STANDALONE:
             session.attach(replay.push_standalone)
         try:
@@ -295,6 +296,7 @@ class StreamableHttp:
             forget()
             engine.keep_alive.discard(stream, ticket)
             session.last_used = asyncio.get_running_loop().time()
+            session.ends = tuple(end for end in session.ends if end != stream.end)
             track.outputs.remove(stream)
             if track.number == STANDALONE:
                 session.detach(replay.push_standalone)

@@ -32,6 +32,7 @@ class Session:
         "caller",
         "capabilities",
         "client",
+        "ends",
         "id",
         "inflight",
         "initialized",
@@ -64,6 +65,8 @@ class Session:
         """What is watched by each `resources/subscribe` → the URI that it was asked under; empty before it counts."""
         self.replay: object | None = None
         """What a transport keeps for resumption."""
+        self.ends: tuple[Callable[[], None], ...] = ()
+        """End the streams that a transport holds open for it."""
         self._pushes: list[Push] | None = None
         self._backlog: dict[Frame, None] | None = None
         self._asked: dict[int, asyncio.Future[Json]] | None = None
@@ -179,7 +182,9 @@ class Session:
         return bool(asked)
 
     def close(self) -> None:
-        """End everything that is under way."""
+        """End everything that is under way, and the streams that are held open for it."""
+        for end in self.ends:
+            end()
         for task in list((self.inflight or {}).values()):
             task.cancel()
         for future in list((self._asked or {}).values()):
