@@ -21,7 +21,7 @@ from naru.messages import JsonObject
 from naru.records import ServerRecord, TransportType
 from naru.tasks import Tasks
 from tests.connections.conftest import QUICK, managed
-from tests.connections.in_memory import InMemoryServer, reaching
+from tests.connections.in_memory import InMemoryServer, InMemoryTransport, reaching
 from tests.waiting import until
 
 
@@ -164,6 +164,42 @@ async def test_a_subscription_that_ends_in_the_moment_of_another_wish_can_still_
     async with asyncio.timeout(30):
         await session.tasks.end()
     assert not len(session.tasks)
+
+
+async def test_a_subscription_that_a_program_ends_is_opened_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On stdio a stateless server ends one by `notifications/cancelled` (2026-07-28, subscriptions)."""
+
+    class Modern(InMemoryServer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.listens: list[Any] = []
+            self.link = lambda: Listened(self)  # type: ignore[method-assign]
+
+        def answer(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+            if method == "server/discover":
+                lists = {"tools": {"listChanged": True}}
+                return {"result": {"supportedVersions": ["2026-07-28"], "capabilities": lists}}
+            return super().answer(method, params)
+
+    class Listened(InMemoryTransport):
+        def _arrive(self, request_id: int, method: str, params: dict[str, Any]) -> None:
+            if method == "subscriptions/listen":
+                server.listens.append(request_id)
+            else:
+                super()._arrive(request_id, method, params)
+
+    server = Modern()
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed() as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        await until(lambda: server.listens)
+        server.tools = ["another"]
+        ended = {"requestId": server.listens[0]}
+        server.links[0].say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ended})
+        await until(lambda: len(server.listens) == 2)
+        await until(lambda: [tool.name for tool in manager.tools("s")] == ["another"])
+        assert server.opened == 1
 
 
 async def test_what_a_server_newly_offers_is_pinned_without_holding_up_the_hub(

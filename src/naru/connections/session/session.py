@@ -132,13 +132,14 @@ class Session:
         self._asked: dict[Json, asyncio.Task[None]] = {}
         """By its id, each question of the server that is not answered yet."""
         self._changes = ChangeListener(self)
-        self._endless = 0
+        self._endless: dict[int, asyncio.Task[Any] | None] = {}
+        """By its id, who waits for the end of each subscription."""
         self._loop = asyncio.get_running_loop()
 
     @property
     def in_flight(self) -> int:
         """Requests that wait for an answer, without the subscription that always does."""
-        return len(self._in_flight) - self._endless
+        return len(self._in_flight) - len(self._endless)
 
     def watch(self, uris: frozenset[str]) -> None:
         """Hear of changes of a stateless server: of its lists, and of these resources."""
@@ -164,15 +165,14 @@ class Session:
         """Send a request whose answer ends a subscription: no deadline. Raises as `request` does."""
         call = self._outgoing(method, {"notifications": notifications}, DEFAULT_OPTIONS)
         self._in_flight[call.id] = call
-        self._endless += 1
+        self._endless[call.id] = asyncio.current_task()
         try:
             message = await self.transport.exchange(call)
         except asyncio.CancelledError:
             self.transport.abandon(call, "the subscription ends")
             raise
         finally:
-            self._endless -= 1
-            del self._in_flight[call.id]
+            del self._endless[call.id], self._in_flight[call.id]
         return self._result(method, message)
 
     @property
@@ -341,9 +341,10 @@ class Session:
             answering.add_done_callback(lambda _: self._asked.pop(request_id, None))
 
     def _take_back(self, request_id: Json) -> None:
-        """Ask no longer what the server asked; ids that it did not ask under are late, or nobody's."""
-        if isinstance(request_id, str | int) and (answering := self._asked.get(request_id)) is not None:
-            answering.cancel()
+        """Ask no longer what the server asked, or end the subscription that it ended; other ids are nobody's."""
+        taken_back: Mapping[Any, asyncio.Task[Any] | None] = self._endless if self.era == "modern" else self._asked
+        if isinstance(request_id, str | int) and (task := taken_back.get(request_id)) is not None:
+            task.cancel()
 
     async def _answer(
         self, request_id: Json, method: str, params: JsonObject, call: Outgoing | None, *, is_too_many: bool
