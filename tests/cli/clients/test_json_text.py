@@ -21,8 +21,12 @@ ENTRY = {"url": "http://h/mcp"}
         (
             '{\n\t// mine\n\t"theme": "dark", // keep\n\t"mcpServers": {\n\t\t"a": {"command": "x"}, /* b */\n'
             "\t},\n}\n",
-            '{\n\t// mine\n\t"theme": "dark", // keep\n\t"mcpServers": {\n\t\t"a": {"command": "x"},\n\t\t"naru": {\n'
-            '\t\t\t"url": "http://h/mcp"\n\t\t} /* b */\n\t},\n}\n',
+            '{\n\t// mine\n\t"theme": "dark", // keep\n\t"mcpServers": {\n\t\t"a": {"command": "x"}, /* b */\n'
+            '\t\t"naru": {\n\t\t\t"url": "http://h/mcp"\n\t\t}\n\t},\n}\n',
+        ),
+        (
+            '{\n  "mcpServers": {\n    "a": {} // mine\n  }\n}\n',
+            '{\n  "mcpServers": {\n    "a": {}, // mine\n    "naru": {\n      "url": "http://h/mcp"\n    }\n  }\n}\n',
         ),
         (
             '{"mcpServers": {"naru": {"url": "old"}, "z": 1}}',
@@ -34,7 +38,14 @@ ENTRY = {"url": "http://h/mcp"}
             '{\n    "mcpServers": {\n        "naru": {\n            "url": "http://h/mcp"\n        }\n    }\n}',
         ),
     ],
-    ids=["empty", "comments and trailing commas", "replaced", "on one line", "empty object"],
+    ids=[
+        "empty",
+        "comments and trailing commas",
+        "a comment behind the last",
+        "replaced",
+        "on one line",
+        "empty object",
+    ],
 )
 def test_an_entry_is_put_into_a_file(before: str, after: str) -> None:
     assert put(before, ("mcpServers", "naru"), ENTRY) == after

@@ -70,6 +70,32 @@ def test_a_copy_is_kept_beside_the_file_with_its_mode_and_links_are_followed(tmp
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
 
 
+@pytest.mark.parametrize("row", MADE, ids=lambda row: row.name)
+def test_a_file_of_windows_keeps_its_line_ends(tmp_path: Path, row) -> None:
+    old = {"json": '{\r\n  "a": 1\r\n}\r\n', "toml": "a = 1\r\n", "yaml": "name: a\r\n"}[row.kind].encode()
+    path = tmp_path / "file"
+    path.write_bytes(old)
+    kept = write_entry(path, row, "naru", row.entry(ADDRESS))
+    assert kept is not None
+    assert kept.read_bytes() == old
+    assert b"http" in path.read_bytes() or b"/opt/naru" in path.read_bytes()
+    assert path.read_bytes().count(b"\n") == path.read_bytes().count(b"\r\n")
+
+
+@pytest.mark.parametrize("name", ["my hub", "a.b", 'say "x"', "나루"])
+def test_any_name_is_one_table_of_codex(name: str) -> None:
+    entry = {"url": "u"}
+    assert tomllib.loads(snippet(ROWS["codex"], name, entry)) == {"mcp_servers": {name: entry}}
+    once = changed_text("", ROWS["codex"], name, {"url": "old"})
+    assert tomllib.loads(changed_text(once, ROWS["codex"], name, entry)) == {"mcp_servers": {name: entry}}
+
+
+def test_a_comment_above_the_table_that_follows_stays_there() -> None:
+    text = '[mcp_servers.naru]\n# ours\nurl = "old"\n\n# another\'s\n[mcp_servers.x]\ncommand = "y"\n'
+    changed = changed_text(text, ROWS["codex"], "naru", {"url": "new"})
+    assert changed == '# another\'s\n[mcp_servers.x]\ncommand = "y"\n\n[mcp_servers.naru]\nurl = "new"\n'
+
+
 def test_codex_keeps_comments_and_its_old_table_is_replaced_with_those_below_it() -> None:
     text = (
         '# mine\nmodel = "o"\n\n[mcp_servers.naru]\nurl = "old"\n\n[mcp_servers.naru.env]\nA = "1"\n\n'
@@ -100,7 +126,8 @@ def test_continue_keeps_its_comments_and_gets_a_model(before: str, after: str) -
 
 @pytest.mark.parametrize(
     ("client", "text"),
-    [("cursor", '{"mcpServers": 3}'), ("cursor", "{"), ("codex", "a = "), ("continue", "models: {a: 1}"),
+    [("cursor", '{"mcpServers": 3}'), ("cursor", "{"), ("codex", "a = "), ("codex", "mcp_servers = 3"),
+     ("continue", "models: {a: 1}"),
      ("continue", 'models: [{name: Naru, model: other}]')],
 )  # fmt: skip
 def test_a_file_that_cannot_be_changed_safely_is_left_alone_and_the_entry_shown(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -300,12 +301,17 @@ def snippet(row: ClientRow, name: str, entry: dict[str, Any]) -> str:
     """Return the entry as it would stand in an otherwise empty file."""
     if row.kind == "toml":
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
-        return "\n".join([f"[{'.'.join((*row.path, name))}]", *lines])
+        return "\n".join([f"[{toml_table(row, name)}]", *lines])
     if row.kind == "yaml":
         return "\n".join([f"{row.path[0]}:", yaml_item(entry)])
     for key in (name, *reversed(row.path)):
         entry = {key: entry}
     return json.dumps(entry, ensure_ascii=False, indent=2)
+
+
+def toml_table(row: ClientRow, name: str) -> str:
+    """Return the name of the entry's table; what TOML takes for more than one key is quoted."""
+    return ".".join((*row.path, name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)))
 
 
 def yaml_item(entry: dict[str, Any], indent: str = "  ") -> str:

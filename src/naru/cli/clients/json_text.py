@@ -12,6 +12,7 @@ from naru.stores.formats import tolerant_json
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_REST_OF_LINE = re.compile(r"(?:[ \t]|//[^\n]*|/\*.*?\*/)*(?=\r?\n)", re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\]}/]+")
 
 
@@ -90,9 +91,11 @@ def _insert(text: str, span: Span, key: str, value: Any, depth: int) -> str:
         after = comma.end() if comma else last
         has_comma = text[after : after + 1] == ","
         at = after + 1 if has_comma else last
-        line = f"{'' if has_comma else ','}\n{indent}{json.dumps(key)}: {_written(value, indent, step)}"
-        closing = "" if "\n" in text[at : span.end] else f"\n{indent[: -len(step)] if step else ''}"
-        return text[:at] + line + closing + text[at:]
+        rest = _REST_OF_LINE.match(text, at)  # a comment there is about the member that it stands behind
+        end = rest.end() if rest else at
+        line = f"\n{indent}{json.dumps(key)}: {_written(value, indent, step)}"
+        closing = "" if "\n" in text[end : span.end] else f"\n{indent[: -len(step)] if step else ''}"
+        return f"{text[:at]}{'' if has_comma else ','}{text[at:end]}{line}{closing}{text[end:]}"
     outer = _indent_at(text, span.start)
     indent = outer + step
     line = f"\n{indent}{json.dumps(key)}: {_written(value, indent, step)}"

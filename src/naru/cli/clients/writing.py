@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from naru.cli.clients.entries import ClientRow, snippet, yaml_item
+from naru.cli.clients.entries import ClientRow, snippet, toml_table, yaml_item
 from naru.cli.clients.json_text import put
 from naru.errors import ConfigError, StoreError
 from naru.stores.files.atomic import replace_file
@@ -23,6 +23,8 @@ def changed_text(text: str, row: ClientRow, name: str, entry: dict[str, Any]) ->
     Raises:
         ValueError: the text is not what such a file holds, or the entry does not fit into it.
     """
+    if "\r\n" in text and text.count("\r\n") == text.count("\n"):  # as Windows writes it
+        return changed_text(text.replace("\r\n", "\n"), row, name, entry).replace("\n", "\r\n")
     match row.kind:
         case "toml":
             return _put_toml(text, row, name, entry)
@@ -41,7 +43,7 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
     """
     real = path.resolve()  # many keep their settings elsewhere and link to them
     try:
-        old = real.read_text(encoding="utf-8") if real.exists() else ""
+        old = real.read_bytes().decode() if real.exists() else ""
         new = changed_text(old, row, name, entry)
     except (ValueError, OSError, yaml.YAMLError) as error:
         raise ConfigError(
@@ -67,13 +69,15 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
 
 def _put_toml(text: str, row: ClientRow, name: str, entry: dict[str, Any]) -> str:
     before = tomllib.loads(text)
-    table = snippet(row, name, entry)
-    header = ".".join((*row.path, name))
-    # The old table, with those below it, ends at the next header that is not its own.
-    old = re.compile(rf"^\[{re.escape(header)}(?:\.[^\]]*)?\][^\n]*\n(?:(?![ \t]*\[).*\n?)*", re.MULTILINE)
-    kept = old.sub("", text)
-    changed = f"{kept.rstrip()}\n\n{table}\n".lstrip("\n")
-    wanted = {**before, row.path[0]: {**before.get(row.path[0], {}), name: entry}}
+    beside = before.get(row.path[0], {})
+    if not isinstance(beside, dict):
+        raise ValueError(f"{row.path[0]} is no table")
+    header = re.escape(toml_table(row, name))
+    # The old table, with those below it, ends with its last key: a comment after that is about what follows.
+    key = r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*[^\s\[#][^\n]*\n?"
+    kept = re.sub(rf"^\[{header}(?:\.[^\]]*)?\][^\n]*\n(?:{key})*(?:[ \t]*\n)*", "", text, flags=re.MULTILINE)
+    changed = f"{kept.rstrip()}\n\n{snippet(row, name, entry)}\n".lstrip("\n")
+    wanted = {**before, row.path[0]: {**beside, name: entry}}
     if tomllib.loads(changed) != wanted:
         raise ValueError("the change could not be made without touching the rest")
     return text if tomllib.loads(text) == wanted else changed
