@@ -109,7 +109,16 @@ def test_clients_without_a_file_get_steps_and_writing_is_refused(naru, home: Pat
     assert {one["client"] for one in listed if one["found"]} == {"claude-desktop", "cursor", "vscode"}
 
 
-@pytest.mark.parametrize(("option", "value"), [("--url", "127.0.0.1:20006"), ("--url", "http://"), ("--name", " ")])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--url", "127.0.0.1:20006"),
+        ("--url", "http://"),
+        ("--url", "http://[::1"),
+        ("--url", "http://h:99999"),
+        ("--name", " "),
+    ],
+)
 def test_an_address_or_a_name_that_no_client_could_use_is_not_written(
     naru, home: Path, option: str, value: str
 ) -> None:

@@ -6,10 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
+from naru.cli.checks.addresses import is_http
 from naru.cli.clients.entries import CLIENTS, KEY_VARIABLE, Address, ClientRow, filled, snippet
 from naru.cli.clients.places import Machine, place_of
 from naru.cli.clients.writing import write_entry
@@ -128,8 +128,7 @@ def _is_there(path: Path | None) -> bool:
 
 
 def _address(settings: Settings, url: str) -> Address:
-    place = urlsplit(url)
-    if url and not (place.scheme in ("http", "https") and place.netloc):
+    if url and not is_http(url):
         raise UserError(f"{url!r} is no http or https URL.", remedy=f"Such as {hub_url(settings)}")
     keys = KeyFile(settings.hub.data_dir / "keys.json")
     return Address(

@@ -136,7 +136,17 @@ def test_a_document_reads_no_variable_of_this_machine(package: dict[str, Any]) -
 
 
 @pytest.mark.parametrize(
-    "odd", [None, [], "x", 3, {}, {"name": 3}, {"name": "x", "packages": {"a": 1}, "remotes": [3]}]
+    "odd",
+    [
+        None,
+        [],
+        "x",
+        3,
+        {},
+        {"name": 3},
+        {"name": "x", "packages": {"a": 1}, "remotes": [3]},
+        {"name": "x", "remotes": [{"type": "sse", "url": "http://[x"}]},
+    ],
 )
 def test_an_odd_document_is_told(odd: Any) -> None:
     with pytest.raises(ConfigError):
@@ -192,6 +202,8 @@ def test_a_registry_is_asked_only_where_one_is_set(naru: Any, registry: str, mon
     naru("servers", "add", "weather", "registry:io.github.kim/weather", "--yes")
     assert json.loads(naru("servers", "export").stdout)["mcpServers"]["weather"]["args"] == ["weather-server@0.3"]
     assert "has no server" in naru("servers", "add", "x", "registry:io.github.kim/nothing", "--yes", code=3).stderr
+    monkeypatch.setenv("NARU_MCP__REGISTRY_URL", "http://[::1")
+    assert "is no http" in naru("servers", "add", "x", "registry:io.github.kim/weather", "--yes", code=2).stderr
     monkeypatch.setenv("NARU_MCP__REGISTRY_URL", "http://127.0.0.1:9")
     assert (
         "No registry answers" in naru("servers", "add", "x", "registry:io.github.kim/weather", "--yes", code=5).stderr

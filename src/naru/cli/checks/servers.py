@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from naru.cli.checks.addresses import is_http
 from naru.cli.checks.problem import Level, Problem, meant, unreadable
 from naru.cli.clients.json_text import position_of
 from naru.config import check_private, environment
@@ -116,12 +116,7 @@ def _is_there(command: str, path: str, folder: Path) -> bool:
 
 def _url(config: dict[str, Any], place: str) -> Iterator[Problem]:
     url = str(config["url"])
-    try:
-        parts = urlsplit(url)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        is_url = False
-    if not is_url and "$" not in url:
+    if not is_http(url) and "$" not in url:
         yield Problem(Level.ERROR, "", f"{place}.url", "It is no http or https URL.", "Such as https://host/mcp.")
 
 

@@ -23,8 +23,8 @@ def check_settings_file(path: Path) -> list[Problem]:
     try:
         check_private(path)
         text = path.read_text(encoding="utf-8-sig")
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
         data = decode_yaml(text)
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
     except (OSError, UnicodeDecodeError) as error:
         return [unreadable(path, error)]
     except NaruError as error:

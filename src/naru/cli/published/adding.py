@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
+from naru.cli.checks.addresses import is_http
 from naru.cli.published.bundle import config_of, inputs_of, read_bundle, unpack
 from naru.cli.published.inputs import answer
 from naru.cli.published.server_json import Published, read_server_json
@@ -126,7 +127,7 @@ def _of_registry(name: str, base: str) -> Published:
             f"No registry is set, so none was asked for {name}.",
             remedy="Set mcp.registry_url (NARU_MCP__REGISTRY_URL) to a registry's address.",
         )
-    if urlsplit(base).scheme not in ("http", "https"):
+    if not is_http(base):
         raise ConfigError(f"mcp.registry_url {base!r} is no http or https address.", remedy="Such as https://host.")
     url = f"{base.rstrip('/')}/v0.1/servers/{quote(name, safe='')}/versions/latest"
     request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310 - checked just above

@@ -11,8 +11,8 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
+from naru.cli.checks.addresses import is_http
 from naru.cli.published.inputs import Answers, Filling, Input
 from naru.errors import ConfigError
 from naru.messages import JsonObject
@@ -88,7 +88,7 @@ def read_server_json(document: Any, where: str) -> Published:
         found.ways.append(_package(kind, package, version))
     for remote in _objects(document.get("remotes")):
         kind = str(remote.get("type") or remote.get("transportType") or "")
-        if kind not in _REMOTE or urlsplit(str(remote.get("url") or "")).scheme not in ("http", "https"):
+        if kind not in _REMOTE or not is_http(str(remote.get("url") or "")):
             found.left_out.append(f"a remote of type {kind or 'none'} is not read")
             continue
         found.ways.append(_remote(_REMOTE[kind], remote))

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
+from naru.cli.checks.addresses import is_http
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored, registered
@@ -115,7 +116,7 @@ def _handler(answer: _Answer) -> type[BaseHTTPRequestHandler]:
 
 
 def _go(url: str, *, open_browser: bool) -> None:
-    if urlsplit(url).scheme not in ("http", "https"):
+    if not is_http(url):
         raise UserError(f"The server wants a browser to open {url[:60]!r}, which is no web page.")
     print_note(f"Go to this address and sign in there; this command waits:\n{url}")
     if open_browser:
