@@ -109,6 +109,32 @@ def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variabl
     assert f"naru validate -c {file}" in (caught.value.remedy or "")
 
 
+@pytest.mark.parametrize("value", ["tools.example.com", ""])
+def test_a_list_of_the_environment_that_is_no_json_is_told_by_its_variable_and_not_shown(
+    file: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    file.write_text("", encoding="utf-8")
+    monkeypatch.setenv("NARU_SERVER__ALLOWED_HOSTS", value)
+    with pytest.raises(ConfigError, match=r"NARU_SERVER__ALLOWED_HOSTS") as caught:
+        load_settings(file)
+    assert "example" not in str(caught.value)
+
+
+def test_what_yaml_takes_for_a_number_or_a_day_is_the_text_it_was_written_as_where_texts_stand(file: Path) -> None:
+    file.write_text(
+        "chat: {aliases: {010: 3.10}}\nserver: {port: 010}\nmcp:\n  servers:\n    - name: a\n      command: b\n"
+        "      args: [3.10, 22:22, 0x1F]\n      env: {SINCE: 2024-01-31, AT: 12:30, N: 1_0}\n      timeout: 60\n",
+        encoding="utf-8",
+    )
+    settings = load_settings(file)
+    (server,) = settings.mcp.servers
+    assert server.args == ["3.10", "22:22", "0x1F"]
+    assert server.env == {"SINCE": "2024-01-31", "AT": "12:30", "N": "1_0"}
+    assert server.model_extra == {"timeout": 60}
+    assert settings.chat.aliases == {"010": "3.10"}
+    assert settings.server.port == 8
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -121,6 +147,10 @@ def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variabl
         ("server: {port: 1}\nmodel:\nserver: {port: 2}", "line 3: 'server' stands here twice"),
         ("server:\n  port: 1\n  port: 2", "line 3: 'port' stands here twice"),
         ("server: {api_key: 1}", "server.api_key"),
+        ("log_level: 2024-13-45", "log_level"),
+        ("server: &s {port: 1, roles: *s}", "recursive"),
+        ("server: " + "[" * 3000, "nested too deeply"),
+        ("server: {port: !!int x}", "is not YAML"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_place(file: Path, text: str, said: str) -> None:
@@ -270,3 +300,7 @@ def test_a_file_is_read_where_owners_have_no_number(tmp_path: Path, monkeypatch:
     path.write_text("server:\n  port: 4321\n", encoding="utf-8")
     monkeypatch.delattr("os.geteuid")  # as on Windows
     assert load_settings(path).server.port == 4321
+
+
+def test_an_address_of_ipv6_may_stand_in_brackets_as_urls_have_it(file: Path) -> None:
+    assert load_settings(file, server={"host": "[::1]"}).server.host == "::1"

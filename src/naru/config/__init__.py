@@ -3,7 +3,6 @@
 from naru.config.guests import GuestSettings
 from naru.config.loading import (
     check_private,
-    decode_yaml,
     environment,
     load_settings,
     settings_path,
@@ -24,6 +23,7 @@ from naru.config.settings import (
 )
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 from naru.config.tools import ToolsSettings
+from naru.config.yaml_text import decode_yaml
 
 __all__ = [
     "AgentSettings",

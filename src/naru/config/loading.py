@@ -19,6 +19,7 @@ from pydantic_settings import (
 )
 
 from naru.config.settings import Settings
+from naru.config.yaml_text import Number, decode_yaml
 from naru.errors import ConfigError
 from naru.records import describe
 
@@ -60,11 +61,20 @@ def load_settings(path: Path | None = None, **sections: Any) -> Settings:
     try:
         return Loaded(**sections)
     except (ValidationError, SettingsError) as error:
-        lines = describe(error) if isinstance(error, ValidationError) else [str(error).splitlines()[0]]
+        lines = describe(error) if isinstance(error, ValidationError) else [_no_json(error)]
         raise ConfigError(
             f"The settings{f' with {chosen}' if chosen else ''} cannot be used: {'; '.join(map(_by_variable, lines))}.",
             remedy=f"What each may mean: naru validate{f' -c {path}' if path else ''}; see docs/reference/settings.md.",
         ) from error
+
+
+def _no_json(error: SettingsError) -> str:
+    """Name the variable of a list or a table that holds something else than JSON; it may hold a secret."""
+    written = getattr(error.__cause__, "doc", None)
+    named = [name for name, value in environment().items() if name.startswith("NARU_") and value == written]
+    if not named:
+        return str(error).splitlines()[0]
+    return f'{" or ".join(named)} is no JSON, as a variable has lists and tables: ["a", "b"], {{"a": "b"}}'
 
 
 def _by_variable(line: str) -> str:
@@ -130,34 +140,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return sections
 
 
-def decode_yaml(text: str) -> Any:
-    """Decode YAML, whose keys are unique: of two sections of one name the first would be passed over in silence.
-
-    Raises:
-        YAMLError: it is none.
-    """
-    waiting = [yaml.compose(text, Loader=yaml.SafeLoader)]
-    seen: set[int] = set()  # an alias is the node that it names
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode):
-            waiting += node.value
-            continue
-        names: set[str] = set()
-        for key, value in node.value:
-            waiting.append(value)
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if key.value in names:
-                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} stands here twice", problem_mark=key.start_mark)
-                names.add(key.value)
-    return yaml.safe_load(text)
-
-
 def underscored(value: Any, kind: Any) -> Any:
-    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike.
+    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike; numbers as meant.
 
     A table's keys are names of its owner's own: roles, profiles, models, headers.
 
@@ -167,6 +151,8 @@ def underscored(value: Any, kind: Any) -> Any:
     """
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
+    if isinstance(value, Number):
+        return value.written if kind is str else value.value
     inner = (kind, *get_args(kind))[-1]
     if isinstance(value, list):
         return [underscored(item, inner) for item in value]

@@ -43,6 +43,11 @@ def _below(value: str) -> str:
     return path
 
 
+def _without_brackets(host: str) -> str:
+    """Return `[::1]`, as URLs have it, as the address that is bound."""
+    return host.removeprefix("[").removesuffix("]")
+
+
 def _networks(values: list[str]) -> list[str]:
     return [str(ipaddress.ip_network(value, strict=False)) for value in values]
 
@@ -56,7 +61,7 @@ class Section(BaseModel):
 class ServerSettings(Section):
     """Where Naru listens."""
 
-    host: str = "127.0.0.1"
+    host: Annotated[str, AfterValidator(_without_brackets)] = "127.0.0.1"
     """Address to bind; anything beyond loopback switches authentication on."""
     port: int = Field(20006, ge=0, le=65535)
     """Port to bind; 0 takes a free one."""

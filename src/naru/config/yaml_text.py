@@ -1,0 +1,77 @@
+"""YAML as people write settings: no key stands twice, and what looks like a number or a day is still the text it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number and how it was written: `3.10` is another version than `3.1`, and `12:30` is a number to YAML."""
+
+    value: int | float
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+
+class _Loader(yaml.SafeLoader):
+    """Makes no days of texts: no setting is one, and the thirteenth month is an error to YAML."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012  # as the base class has it
+        first: [one for one in resolvers if one[0] != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.deep_construct = True  # what holds itself by an anchor is refused
+
+    def number(self, node: yaml.ScalarNode) -> Number:
+        make = self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float
+        return Number(make(node), node.value)
+
+
+for _tag in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.number)
+
+
+def decode_yaml(text: str) -> Any:
+    """Decode YAML, whose keys are unique: of two sections of one name the first would be passed over in silence.
+
+    Numbers come as `Number`.
+
+    Raises:
+        YAMLError: it is none.
+    """
+    try:
+        _check_keys(yaml.compose(text, Loader=yaml.SafeLoader))
+        return _Loader(text).get_single_data()
+    except RecursionError as error:
+        raise yaml.YAMLError("it is nested too deeply") from error
+    except ValueError as error:  # such as of `!!int x`
+        raise yaml.YAMLError(str(error)) from error
+
+
+def _check_keys(root: yaml.Node | None) -> None:
+    waiting = [root]
+    seen: set[int] = set()  # an alias is the node that it names
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+            continue
+        names: set[str] = set()
+        for key, value in node.value:
+            waiting.append(value)
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if key.value in names:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value!r} stands here twice", problem_mark=key.start_mark)
+                names.add(key.value)
