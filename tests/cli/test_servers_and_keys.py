@@ -68,6 +68,17 @@ def test_a_header_is_written_as_curl_has_it_or_with_an_equals_sign(naru, written
     assert exported["mcpServers"]["docs"]["headers"] == {"X-Key": "a=b:c"}
 
 
+def test_a_host_that_cannot_be_bound_makes_no_key_which_would_be_asked_for_from_then_on(naru) -> None:
+    assert "Tried to listen on a..b:9" in naru("serve", "hr", "--host", "a..b", code=Exit.USAGE).stderr
+    assert "There are no keys" in naru("keys", "list").stderr
+
+
+def test_a_key_that_outlasts_the_calendar_can_still_be_shown(naru, tmp_path: Path) -> None:
+    made, _ = KeyFile(tmp_path / "data" / "keys.json").create("user", expires_at=10**18)
+    assert "after the year 9999" in naru("keys", "list").stdout
+    assert "after the year 9999" in naru("keys", "show", made.id).stdout
+
+
 @pytest.mark.parametrize("option", ["--header", "--env"])
 def test_what_is_no_assignment_is_not_shown_since_it_may_be_a_secret(naru, option: str) -> None:
     told = naru("servers", "add", "docs", "https://h/mcp", option, "SENTINEL-h1", code=2).stderr
@@ -268,6 +279,10 @@ def test_issue21_keys_are_limited_shown_and_rotated(naru) -> None:
     ("arguments", "told"),
     [
         (["--expires", "2020-01-01"], "'2020-01-01' is over already"),
+        (["--expires", "9999-12-31"], "is after the year 9999"),
+        (["--expires", "99999999d"], "is after the year 9999"),
+        (["--days", "99999999"], "is after the year 9999"),
+        (["--days", "inf"], "is no moment"),
         (["--days", "3", "--expires", "30d"], "both say when"),
         (["--servers", ""], "--servers was given, and names nothing"),
         (["--tools", " "], "--tools was given, and names nothing"),

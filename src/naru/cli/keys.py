@@ -53,7 +53,7 @@ def create(
     """Make a key and print it, once. The first key switches authentication on, also on loopback."""
     if days and expires:
         raise UserError("--days and --expires both say when the key expires.", remedy="Say one of them.")
-    expires_at = now_ms() + int(days * 86_400_000) if days else moment_of(expires) if expires else None
+    expires_at = moment_of(f"{days}d" if days else expires) if days or expires else None
     names = (_list("--servers", servers), _list("--tools", tools), _list("--models", models))
     bounds = Bounds(*names, read_only, requests_per_day, tokens_per_day)
     settings = settings_from(config)
@@ -143,21 +143,30 @@ def revoke(
 
 
 def _moment(epoch_ms: int | None) -> str:
-    return datetime.fromtimestamp(epoch_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M") if epoch_ms else "never"
+    if not epoch_ms:
+        return "never"
+    try:
+        return datetime.fromtimestamp(epoch_ms / 1000).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return "after the year 9999"
 
 
 def moment_of(text: str) -> int:
     """Read a moment: a day (its end, here), a time, or a span from now; in epoch milliseconds. Raises UserError."""
     span = _SPAN.fullmatch(text.strip().lower())
-    if span is not None:
-        return now_ms() + int(float(span[1]) * _SECONDS[span[2]] * 1000)
     try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError as error:
-        raise UserError(f"{text!r} is no moment.", remedy="Say 2027-01-31, or a span: 30d, 12h.") from error
-    if len(text.strip()) <= len("2027-01-31"):
-        moment += timedelta(days=1)
-    epoch_ms = int(moment.astimezone().timestamp() * 1000)
+        if span is not None:
+            moment = datetime.now().astimezone() + timedelta(seconds=float(span[1]) * _SECONDS[span[2]])
+        else:
+            moment = datetime.fromisoformat(text.strip())
+            if len(text.strip()) <= len("2027-01-31"):
+                moment += timedelta(days=1)
+        epoch_ms = int(moment.astimezone().timestamp() * 1000)
+    except (ValueError, OverflowError) as error:
+        what = "is no moment" if isinstance(error, ValueError) else "is after the year 9999"
+        raise UserError(f"{text!r} {what}.", remedy="Say 2027-01-31, or a span: 30d, 12h.") from error
+    if span is not None:
+        return epoch_ms
     if epoch_ms <= now_ms():
         raise UserError(f"{text!r} is over already.", remedy="Say a later day, or a span: 30d, 12h.")
     return epoch_ms

@@ -109,13 +109,13 @@ async def _serve_http(
     tls = tls_of(settings.server)
     out = console(stderr=True)
     keys = key_file(settings)
-    were_made = keys.were_made()
-    if auth_is_on(settings.server, were_made=were_made) and (shown_in := keys.ensure_admin()):
-        out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
-    rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
-    limits = RateLimiter(settings.server.rate_limit_per_minute)
-    app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
-    with listen(settings.server.host, settings.server.port) as bound:
+    with listen(settings.server.host, settings.server.port) as bound:  # before a key is made: it may not come to that
+        were_made = keys.were_made()
+        if auth_is_on(settings.server, were_made=were_made) and (shown_in := keys.ensure_admin()):
+            out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
+        limits = RateLimiter(settings.server.rate_limit_per_minute)
+        app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
         announce(bound.getsockname()[1])
         place = "sse" if transport is Transport.SSE else "mcp"
         out.print(f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
