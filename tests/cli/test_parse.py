@@ -56,6 +56,11 @@ def test_names_alone_are_tools_too(tmp_path):
     assert "call       ping {}" in run(str(file), "--tools", "ping,pong").stdout
 
 
+@pytest.mark.parametrize("tools", [",".join(["ping", *(f"tool_{n}" for n in range(100))]), '\n [{"name": "ping"}]'])
+def test_many_names_are_no_file_and_blanks_before_json_are_none(tools):
+    assert "call       ping {}" in run("--tools", tools, given='{"name": "ping", "arguments": {}}').stdout
+
+
 def test_the_prompt_may_have_opened_the_reasoning():
     result = run("--prompt", "<think>\\n", given="hm</think>ok")
     assert "reasoning  'hm'" in result.stdout

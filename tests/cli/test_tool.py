@@ -49,8 +49,9 @@ def test_a_tool_that_takes_more_than_it_names_is_given_it(schema):
     check_known({"a": 1, "x": 2}, ToolDefinition("open", "", schema))
 
 
-def test_arguments_come_from_a_file(tmp_path):
-    (tmp_path / "a.json").write_text('{"a": 40}', encoding="utf-8")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_arguments_come_from_a_file(tmp_path, encoding):
+    (tmp_path / "a.json").write_text('{"a": 40}', encoding=encoding)
     done = run("run", *MODULE, "add", "--args-file", str(tmp_path / "a.json"))
     assert (done.exit_code, done.stdout) == (0, "42\n")
 

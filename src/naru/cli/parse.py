@@ -12,6 +12,7 @@ import typer
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
 from naru.errors import NotFoundError, UserError
+from naru.paths import found_at
 
 
 def command(
@@ -46,10 +47,11 @@ def read_tools(given: str) -> tuple[Tool, ...]:
     Raises:
         UserError: They are none of these.
     """
+    given = given.strip()
     named_as_file = given.startswith(("/", "./", "../")) or given.endswith(".json")
-    is_file = given[:1] not in ("[", "{") and (named_as_file or Path(given).is_file())
+    is_file = given[:1] not in ("[", "{") and (named_as_file or found_at(Path(given)))
     written = _read(given) if is_file else given
-    if written[:1].strip() not in ("[", "{") and not is_file:
+    if written[:1] not in ("[", "{") and not is_file:
         return tuple(Tool(name.strip()) for name in written.split(",") if name.strip())
     try:
         data = json.loads(written)

@@ -65,7 +65,7 @@ def check_known(arguments: JsonObject, tool: ToolDefinition) -> None:
 
 def _read_file(file: Path) -> str:
     try:
-        with file.open(encoding="utf-8") as opened:
+        with file.open(encoding="utf-8-sig") as opened:
             return opened.read(MAX_BYTES + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(
