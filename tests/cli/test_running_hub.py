@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.loopback import answering
 
+from naru.cli import running_hub
 from naru.cli.running_hub import RunningHub
 from naru.cli.terminal.exit_codes import Exit
 
@@ -49,12 +50,28 @@ def test_what_only_a_hub_knows_is_not_asked_of_a_stranger(naru, stranger: str) -
     assert "NARU_SERVER__PORT" in told
 
 
-def test_a_hub_that_is_busy_is_not_told_for_one_that_is_away(naru, monkeypatch: pytest.MonkeyPatch) -> None:
-    """N10: the port is taken, and nobody answers in time."""
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("servers", "logs", "docs"),
+        ("servers", "explain", "docs"),
+        ("tools", "list"),
+        ("approvals", "list"),
+        ("chat", "?"),
+    ],
+    ids=" ".join,
+)
+def test_a_hub_that_is_busy_is_not_told_for_one_that_is_away(
+    naru, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """N10: the port is taken, and nobody answers in time; what the hub has open is not opened a second time."""
     monkeypatch.setattr(RunningHub.__init__, "__kwdefaults__", {"timeout_seconds": 0.2})
+    monkeypatch.setattr(running_hub, "_PATIENCE_SECONDS", 0.2)
+    naru("servers", "add", "docs", "https://h/mcp")
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setenv("NARU_SERVER__PORT", str(listening.getsockname()[1]))
-        told = naru("servers", "logs", "docs", code=Exit.UNREACHABLE).stderr
+        told = naru(*command, code=Exit.UNREACHABLE).stderr
+        assert "docs" in naru("servers", "list").stdout, "what is registered is in the store, whatever the hub does"
     assert "did not answer in time" in told
     assert "busy" in told
     assert "start it" not in told

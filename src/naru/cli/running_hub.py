@@ -17,6 +17,8 @@ from naru.config import Settings
 from naru.errors import ConfigError, ConnectionFailedError, NaruError, NotFoundError, UserError
 
 SERVERS = "/api/mcp/servers"
+_PATIENCE_SECONDS = 10.0
+"""How long a hub may be silent before it is told; where none listens that is known at once."""
 _ALIVE = (200, {"status": "ok"})
 """What a hub answers at `/healthz`; another program that has the port may answer anything there."""
 
@@ -73,10 +75,16 @@ class RunningHub:
         self._is_known = False
 
     def answers(self) -> bool:
-        """Tell whether a hub listens there, without waiting long."""
+        """Tell whether a hub listens there.
+
+        Raises:
+            ConnectionFailedError: something listens and says nothing: of a hub that is busy nobody may do the work too.
+        """
         try:
-            self._is_known = self._send("GET", "/healthz", None, 2.0) == _ALIVE
-        except ConnectionFailedError:
+            self._is_known = self._send("GET", "/healthz", None, _PATIENCE_SECONDS) == _ALIVE
+        except ConnectionFailedError as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise
             self._is_known = False
         return self._is_known
 
