@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from naru.cli.tool.arguments import check_known
 from naru.cli.tool.command import app
+from naru.cli.tool.sources import Sources
 from naru.messages import ToolDefinition
 
 MODULE = ["--module", "tests.cli.tool_examples"]
@@ -186,3 +187,7 @@ def test_a_hub_servers_tool_is_run_and_one_that_cannot_start_says_why(tmp_path, 
     failed = run("run", *store, "broken.anything")
     assert failed.exit_code == 5
     assert "'/no/such/command' does not exist" in failed.stderr
+
+
+def test_a_module_with_a_blank_in_its_name_is_said_again_as_a_shell_takes_it():
+    assert Sources(modules=("my tools.py", "a")).again == "-m 'my tools.py' -m a "

@@ -41,6 +41,31 @@ def test_what_works_is_listed_beside_what_does_not(broken) -> None:
     assert {one["server"] for one in json.loads(broken("tools", "list", "--json").stdout)} == {"hr"}
 
 
+DOCTOR = ("doctor", "--base-url", "http://127.0.0.1:9/v1", "--model", "x")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(("tools", "list"), 1), (("tool", "list"), 0), (DOCTOR, 1)], ids=["tools", "tool", "doctor"]
+)
+@pytest.mark.parametrize(
+    ("text", "told"), [('{"mcpServers": {"a": {"comand": "x"}}}', "config.command"), ("{", "cannot be read")],
+    ids=["an entry", "the file"],
+)  # fmt: skip
+def test_what_of_the_store_cannot_be_read_is_told_by_all_that_connect_its_servers(
+    naru, tmp_path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], code: int, text: str, told: str
+) -> None:
+    (tmp_path / "mcp.json").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("NARU_HUB__STORE", f"file:{tmp_path / 'mcp.json'}")
+    done = naru(*words, code=code)
+    assert told in done.stdout + done.stderr
+    assert "No server is registered" not in done.stderr
+
+
+def test_the_doctor_tries_servers_of_the_settings_file_before_any_hub_has_run(naru, tmp_path) -> None:
+    (tmp_path / "naru.yaml").write_text("mcp: {servers: [{name: odd, command: no-such-program-here}]}", "utf-8")
+    assert "WRONG server odd: FAILED" in naru(*DOCTOR, "-c", "naru.yaml", code=1).stdout
+
+
 def test_no_server_and_an_unknown_server_say_what_to_do(naru) -> None:
     assert "naru servers add" in naru("tools", "list").stderr
     assert "See: naru servers list" in naru("tools", "list", "--server", "none", code=3).stderr

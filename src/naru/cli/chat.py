@@ -21,7 +21,7 @@ from naru.cli.terminal.asking import Desk, ask_here
 from naru.cli.terminal.exit_codes import exit_code
 from naru.cli.terminal.lines import Lines
 from naru.cli.terminal.output import AsJson, console, plain, print_note, print_warnings
-from naru.cli.terminal.told_once import news_of, unusable
+from naru.cli.terminal.told_once import news_of, unreadable, unusable
 from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import NaruError
@@ -61,7 +61,7 @@ async def _chat_here(settings: Settings, question: str, desk: Desk, *, as_json: 
         await connected(hub.manager, CONNECT_SECONDS)
         if hub.manager.store_trouble:
             print_warnings([hub.manager.store_trouble])
-        problems = news_of(unusable(hub.manager), settings.hub.data_dir)
+        problems = news_of(unreadable(hub.manager) | unusable(hub.manager), settings.hub.data_dir)
         print_warnings(f"{name}: {what}" for name, what in problems.items())
         model = settings.model.model or next(iter(await hub.backend.models()), "")
 

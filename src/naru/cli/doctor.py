@@ -11,13 +11,12 @@ from naru.cli.serve.listening import run
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, plain, print_json
-from naru.cli.terminal.told_once import told_once
+from naru.cli.terminal.told_once import check_store, told_once, unreadable
 from naru.cli.terminal.working import connected
 from naru.config import Settings
-from naru.connections.open import open_manager
-from naru.errors import NaruError
+from naru.errors import NaruError, StoreError
+from naru.hub import open_servers
 from naru.models.open import open_backend
-from naru.stores.open import open_store, store_url
 from naru.stores.secrets.redact import REDACTOR
 
 CONNECT_SECONDS = 30.0
@@ -74,20 +73,16 @@ async def _model(settings: Settings) -> Finding:
 
 
 async def _servers(settings: Settings) -> list[Finding]:
-    store = open_store(store_url(settings.hub))
     try:
-        await store.open()
+        async with open_servers(settings) as manager:
+            check_store(manager)
+            await connected(manager, CONNECT_SECONDS)
+            explained = {name: manager.explain(name) for name in sorted(manager.connections)}
+            unread = unreadable(manager)
     except NaruError as error:
-        return [Finding("store", False, error.message, error.remedy)]
-    manager = open_manager(settings, store, asks_for_keys=False)
-    try:
-        await manager.initialize_from_store()
-        await connected(manager, CONNECT_SECONDS)
-        explained = {name: manager.explain(name) for name in sorted(manager.connections)}
-    finally:
-        await manager.close()
-        await store.close()
-    findings = []
+        what = "store" if isinstance(error, StoreError) else "servers"
+        return [Finding(what, False, error.message, error.remedy)]
+    findings = [Finding(f"store {place}", False, what, "See: naru validate") for place, what in unread.items()]
     for name, found in explained.items():
         summary, remedy = told_once(found)
         log = REDACTOR.clean(found.failure.detail) if found.failure is not None and not found.is_usable else ""

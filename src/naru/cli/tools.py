@@ -16,7 +16,7 @@ from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.servers.stored import near, unregistered
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table, print_warnings
-from naru.cli.terminal.told_once import check_store, news_of, unusable
+from naru.cli.terminal.told_once import check_store, news_of, unreadable, unusable
 from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import NotFoundError
@@ -101,6 +101,9 @@ def _end(offered: Offered) -> None:
     if offered.unusable:
         print_note("No tool is offered: no server can be used. See: naru servers explain " + offered.unusable[0])
         raise typer.Exit(Exit.UNREACHABLE)
+    if offered.is_unread and not offered.servers:
+        print_note("No tool is offered: what is registered cannot be read. See: naru servers list")
+        raise typer.Exit(Exit.NOT_WELL)
     print_note(
         "No tool is offered: no server has any. See: naru servers list"
         if offered.servers
@@ -115,6 +118,8 @@ class Offered:
     tools: Sequence[ToolDefinition]
     servers: Sequence[str]
     unusable: Sequence[str]
+    is_unread: bool = False
+    """Whether there are entries that cannot be read."""
 
     def only(self, server: str) -> Offered:
         """Return what there is of one server. Raises NotFoundError."""
@@ -156,8 +161,8 @@ async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
         await connected(manager, CONNECT_SECONDS)
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()
-        problems = unusable(manager)
-        return Offered(tools, sorted(manager.connections), list(problems)), problems
+        problems, unread = unusable(manager), unreadable(manager)
+        return Offered(tools, sorted(manager.connections), list(problems), bool(unread)), unread | problems
 
 
 def _data(tool: ToolDefinition) -> JsonObject:

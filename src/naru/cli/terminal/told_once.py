@@ -61,6 +61,11 @@ def news_of(problems: dict[str, str], folder: Path) -> dict[str, str]:
     return fresh
 
 
+def unreadable(manager: Manager) -> dict[str, str]:
+    """Return, by place, what is wrong with each entry of the store that cannot be used."""
+    return {one.place: REDACTOR.clean(one.reason.removeprefix(one.place).lstrip(": ")) for one in manager.problems()}
+
+
 def unusable(manager: Manager) -> dict[str, str]:
     """Return, by name, what is wrong with each server that is switched on and cannot be used, with its remedy."""
     found = {name: manager.explain(name) for name in sorted(manager.connections)}

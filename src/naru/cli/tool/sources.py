@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from naru.cli.options import settings_from
 from naru.cli.terminal.asking import ask_here
 from naru.cli.terminal.output import print_warnings
-from naru.cli.terminal.told_once import check_store, news_of, told_once, unusable
+from naru.cli.terminal.told_once import check_store, news_of, told_once, unreadable, unusable
 from naru.cli.terminal.working import connected
 from naru.errors import ConnectionFailedError
 from naru.tools.combined import CombinedToolset
@@ -43,7 +44,7 @@ class Sources:
     @property
     def again(self) -> str:
         """The modules as a further command line names them."""
-        return "".join(f"-m {each} " for each in self.modules)
+        return "".join(f"-m {shlex.quote(each)} " for each in self.modules)
 
     @asynccontextmanager
     async def toolset(self, name: str = "") -> AsyncIterator[CombinedToolset]:
@@ -91,7 +92,7 @@ class Sources:
                     raise _unreachable(manager, server)
             else:
                 await connected(manager, CONNECT_SECONDS)
-                problems = news_of(unusable(manager), settings.hub.data_dir)
+                problems = news_of(unreadable(manager) | unusable(manager), settings.hub.data_dir)
                 print_warnings(f"{each}: {what}" for each, what in problems.items())
             chosen = [server] if server else registered
             combined = CombinedToolset({**{each: manager.toolsets[each] for each in chosen}, **local})
