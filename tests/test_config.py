@@ -109,6 +109,24 @@ def test_a_setting_of_the_environment_that_cannot_be_used_is_told_by_its_variabl
     assert f"naru validate -c {file}" in (caught.value.remedy or "")
 
 
+def test_what_a_flag_says_wrong_is_not_laid_to_the_variable_that_it_wins_over(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("", encoding="utf-8")
+    monkeypatch.setenv("NARU_SERVER__PORT", "1")
+    with pytest.raises(ConfigError, match=r"server\.port: Input"):
+        load_settings(file, server={"port": 70000})
+
+
+def test_a_key_from_a_file_of_variables_is_the_key_without_its_line_end(file: Path) -> None:
+    key = "abcdefghijklmnopqrstuvwxyz0123456789"
+    file.write_text("", encoding="utf-8")
+    assert load_settings(file, server={"api_key": f"{key}\r"}).server.api_key.get_secret_value() == key
+    with pytest.raises(ConfigError, match=r"server\.api_key: .*ASCII") as caught:
+        load_settings(file, server={"api_key": f"{key}키"})
+    assert key not in str(caught.value)
+
+
 @pytest.mark.parametrize("value", ["tools.example.com", ""])
 def test_a_list_of_the_environment_that_is_no_json_is_told_by_its_variable_and_not_shown(
     file: Path, monkeypatch: pytest.MonkeyPatch, value: str
@@ -303,4 +321,5 @@ def test_a_file_is_read_where_owners_have_no_number(tmp_path: Path, monkeypatch:
 
 
 def test_an_address_of_ipv6_may_stand_in_brackets_as_urls_have_it(file: Path) -> None:
+    file.write_text("", encoding="utf-8")
     assert load_settings(file, server={"host": "[::1]"}).server.host == "::1"

@@ -100,6 +100,8 @@ def test_a_talk_goes_on_until_ctrl_d(environment: dict[str, str]) -> None:
     [
         (("naru", "chat"), "› ", Exit.INTERRUPTED),
         (("naru", "import"), "[y/N]", Exit.INTERRUPTED),
+        (("naru", "servers", "secret", "set", "a", "TOKEN"), "TOKEN:", Exit.INTERRUPTED),
+        (("naru", "parse"), "then press Ctrl-D", Exit.INTERRUPTED),
         (("naru", "serve"), "Naru serves", Exit.DONE),
         (("naru", "serve", "hr"), "Naru serves", Exit.DONE),
         (("naru", "serve", "--stdio"), "Speaks MCP", Exit.DONE),

@@ -68,6 +68,8 @@ def read_tools(given: str) -> tuple[Tool, ...]:
 
 def _read(where: str) -> str:
     if where == "-":
+        if sys.stdin.isatty():
+            print_note("Write or paste the model's text, then press Ctrl-D.")
         return sys.stdin.buffer.read().decode(errors="replace")
     try:
         return Path(where).read_text(encoding="utf-8", errors="replace")

@@ -63,7 +63,8 @@ def load_settings(path: Path | None = None, **sections: Any) -> Settings:
     except (ValidationError, SettingsError) as error:
         lines = describe(error) if isinstance(error, ValidationError) else [_no_json(error)]
         raise ConfigError(
-            f"The settings{f' with {chosen}' if chosen else ''} cannot be used: {'; '.join(map(_by_variable, lines))}.",
+            f"The settings{f' with {chosen}' if chosen else ''} cannot be used: "
+            f"{'; '.join(_by_variable(line, sections) for line in lines)}.",
             remedy=f"What each may mean: naru validate{f' -c {path}' if path else ''}; see docs/reference/settings.md.",
         ) from error
 
@@ -77,9 +78,12 @@ def _no_json(error: SettingsError) -> str:
     return f'{" or ".join(named)} is no JSON, as a variable has lists and tables: ["a", "b"], {{"a": "b"}}'
 
 
-def _by_variable(line: str) -> str:
-    """Name the environment's variable that a setting came from, if it did; it wins over the file."""
+def _by_variable(line: str, flags: Mapping[str, Any]) -> str:
+    """Name the environment's variable that a setting came from, if it did; it wins over the file, and flags over it."""
     place, colon, said = line.partition(": ")
+    section, _, name = place.partition(".")
+    if name in flags.get(section, ()):
+        return line
     parts = place.upper().split(".")
     names = ["__".join(["NARU_" + parts[0], *parts[1:length]]) for length in range(len(parts), 0, -1)]
     named = next((name for name in names if name in environment()), "")

@@ -48,6 +48,14 @@ def _without_brackets(host: str) -> str:
     return host.removeprefix("[").removesuffix("]")
 
 
+def _for_a_header(key: SecretStr) -> SecretStr:
+    """Return a key without the blanks and line ends that files of variables leave around it."""
+    bare = key.get_secret_value().strip()
+    if not (bare.isascii() and bare.isprintable()):
+        raise ValueError("a key is sent in a header, which holds letters, digits and marks of ASCII alone")
+    return SecretStr(bare)
+
+
 def _networks(values: list[str]) -> list[str]:
     return [str(ipaddress.ip_network(value, strict=False)) for value in values]
 
@@ -71,7 +79,7 @@ class ServerSettings(Section):
     """Processes that serve on that port, for as many cores; each starts servers, and a local model, of its own."""
     auth: Switch = "auto"
     """Whether a key is asked for: `auto` asks once others than this machine may come, or a key was made."""
-    api_key: SecretStr = SecretStr("")
+    api_key: Annotated[SecretStr, AfterValidator(_for_a_header)] = SecretStr("")
     """An admin key given from outside, beside those in the data folder; at least 32 characters."""
     allowed_hosts: list[str] = []
     """Further `Host` values that are answered: `tools.example.com`, `tools.example.com:8443`, `tools.example.com:*`."""

@@ -60,7 +60,10 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
             if not kept.exists():  # else of this same second: what was there before both changes
                 shutil.copy2(real, kept)
     except OSError as error:
-        raise StoreError(f"Cannot keep a copy beside {real}: {error.strerror}. Nothing was changed.") from error
+        raise StoreError(
+            f"Cannot keep a copy beside {real}: {error.strerror}. Nothing was changed.",
+            remedy=f"Let this user write in {real.parent}, or name another file: --file",
+        ) from error
     replace_file(real, new.encode(), backup=False)
     if kept is not None:
         shutil.copymode(kept, real)

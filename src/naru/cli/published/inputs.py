@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import typer
-
+from naru.cli.terminal.output import typed_in
 from naru.errors import ConfigError, UserError
 from naru.stores.formats.expand import names_variable
 
@@ -77,9 +76,9 @@ def answer(inputs: Sequence[Input], given: Sequence[str]) -> Answers:
 def _asked(one: Input) -> str:
     choice = f" ({', '.join(one.choices)})" if one.choices else ""
     while True:
-        said = typer.prompt(f"{one.description or one.name}{choice}", hide_input=one.is_secret, err=True)
+        said = typed_in(f"{one.description or one.name}{choice}", hidden=one.is_secret)
         try:
-            return _fitting(one, str(said))
+            return _fitting(one, said)
         except UserError as error:
             sys.stderr.write(f"{error.message}\n")
 

@@ -16,7 +16,7 @@ import typer
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored, registered
-from naru.cli.terminal.output import AsJson, print_json, print_note
+from naru.cli.terminal.output import AsJson, print_json, print_note, typed_in
 from naru.config import Settings
 from naru.connections.credentials import LOCAL, forget_secret, own_secrets, owner_of, secret_names, store_secret
 from naru.connections.open import open_signins
@@ -36,7 +36,7 @@ Secret = Annotated[str, typer.Argument(help="Its name: what stands in `${NAME}` 
 def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = False) -> None:
     """Store a secret, read from the terminal or from standard input."""
     settings = settings_from(config)
-    value = typer.prompt(secret, hide_input=True, err=True) if sys.stdin.isatty() else sys.stdin.read().strip("\r\n")
+    value = typed_in(secret, hidden=True) if sys.stdin.isatty() else sys.stdin.read().strip("\r\n")
     if not value:
         raise UserError("The secret is empty.", remedy="Write it to standard input.")
     hub = RunningHub(settings)

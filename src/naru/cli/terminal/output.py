@@ -95,6 +95,15 @@ def print_note(line: str) -> None:
     console(stderr=True).print(plain(as_called(line)), markup=False)
 
 
+def typed_in(what: str, *, hidden: bool) -> str:
+    """Ask for a value on a terminal; Ctrl-C, or the input's end, ends the command."""
+    try:
+        return str(typer.prompt(what, hide_input=hidden, err=True))
+    except typer.Abort:
+        print_note("\nNothing was changed.")
+        raise typer.Exit(Exit.INTERRUPTED) from None
+
+
 def confirmed(question: str, *, yes: bool) -> bool:
     """Ask on a terminal whether to go on; where nobody can be asked, only `--yes` does."""
     if yes:
