@@ -195,6 +195,19 @@ def test_names_of_servers_are_completed(naru) -> None:
     assert server_names("d") == ["docs"]
 
 
+def test_a_relative_path_is_meant_from_where_it_was_typed_and_not_from_where_a_hub_is_started(
+    naru, tmp_path: Path
+) -> None:
+    (tmp_path / "server.sh").touch()
+    naru("servers", "add", "a", "--", "./server.sh", "./data")
+    naru("servers", "add", "b", "--cwd", "tools", "--", "./server.sh")
+    naru("servers", "add", "c", "--cwd", "${HERE}", "--", "~/server.sh")
+    kept = json.loads(naru("servers", "export").stdout)["mcpServers"]
+    assert kept["a"]["command"] == str(tmp_path / "server.sh")
+    assert (kept["b"]["command"], kept["b"]["cwd"]) == ("./server.sh", str(tmp_path / "tools"))
+    assert (kept["c"]["command"], kept["c"]["cwd"]) == ("~/server.sh", "${HERE}")
+
+
 def test_a_command_is_shown_as_a_shell_takes_it(naru) -> None:
     added = naru("servers", "add", "files", "--", "sh", "-c", "echo 'my files'; ls")
     shown = added.stdout.removeprefix("Added files: ").strip()

@@ -31,6 +31,7 @@ from naru.cli.terminal.output import AsJson, Yes, print_json, print_note, print_
 from naru.config import Settings
 from naru.connections.rules.policy import Policy, argv_shown
 from naru.errors import ConfigError, ConflictError, NaruError
+from naru.paths import found_at
 from naru.records import ServerRecord, describe, now_ms, parse_transport
 from naru.stores.base import Store
 from naru.stores.formats.expand import MissingVariableError, expand
@@ -138,15 +139,23 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
         _save(record, settings, store, as_json=as_json)
         return
     is_url = len(target) == 1 and "://" in target[0]
-    fields: dict[str, Any] = {"url": target[0]} if is_url else {"command": target[0], "args": target[1:]}
+    # A program by its path is meant from here, or from a folder of its own; one by its name is on the PATH.
+    is_here = "/" in target[0] and not cwd and bool(found_at(Path(target[0])))
+    program = _from_here(target[0]) if is_here else target[0]
+    fields: dict[str, Any] = {"url": target[0]} if is_url else {"command": program, "args": target[1:]}
     fields |= {"env": _table(env, "--env")} if env else {}
     fields |= {"headers": _table(header, "--header")} if header else {}
-    fields |= {"cwd": cwd} if cwd else {}
+    fields |= {"cwd": _from_here(cwd)} if cwd else {}
     record = _record(name, fields, transport, description)
     dead = [one for one in check_record(record, name) if one.field.endswith(".url")] if is_url else ()
     for fault in dead:
         raise ConfigError(f"{target[0]}: {fault.message}", remedy=fault.remedy)
     _save(record, settings, store, as_json=as_json)
+
+
+def _from_here(path: str) -> str:
+    """Return a path that means the same wherever a hub is started; a home or a placeholder at its beginning does."""
+    return path if path.startswith(("~", "$")) else str(Path(path).absolute())
 
 
 def _save(record: ServerRecord, settings: Settings, store: str, *, as_json: bool) -> None:
