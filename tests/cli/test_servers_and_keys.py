@@ -158,6 +158,13 @@ def test_an_empty_audit_log_says_so(naru) -> None:
     assert "Nothing is logged yet" in naru("audit", "show").stderr
 
 
+def test_names_in_hangul_are_read_in_the_audit_log_as_they_were_written(naru) -> None:
+    naru("keys", "create", "user", "--owner", "김하나\x1b[2J")
+    shown = naru("audit", "show").stdout
+    assert "김하나" in shown
+    assert "\x1b" not in shown
+
+
 def test_a_program_that_is_not_there_is_told_when_it_is_added(naru) -> None:
     added = naru("servers", "add", "docs", "docs.example.com/mcp")
     assert "There is no program docs.example.com/mcp" in added.stderr

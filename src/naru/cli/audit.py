@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal.output import AsJson, print_json, print_note
+from naru.cli.terminal.output import AsJson, plain, print_json, print_note
 from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify
@@ -66,7 +66,7 @@ def show(
     if not newest:
         print_note("There are no such entries." if what else "Nothing is logged yet.")
     for entry in newest:
-        sys.stdout.write(_line(entry) + "\n")
+        sys.stdout.write(plain(_line(entry)) + "\n")
 
 
 def _path(file: Path | None, config: Path | None) -> Path:
@@ -91,4 +91,5 @@ def _line(entry: JsonObject) -> str:
 
 
 def _fact(fact: object) -> str:
-    return json.dumps(fact) if isinstance(fact, dict | list) else json.dumps(str(fact))[1:-1]
+    shown = json.dumps(fact if isinstance(fact, dict | list) else str(fact), ensure_ascii=False)
+    return shown if isinstance(fact, dict | list) else shown[1:-1]

@@ -96,6 +96,16 @@ def test_a_comment_above_the_table_that_follows_stays_there() -> None:
     assert changed == '# another\'s\n[mcp_servers.x]\ncommand = "y"\n\n[mcp_servers.naru]\nurl = "new"\n'
 
 
+def test_a_file_that_is_marked_as_read_only_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text("{}", encoding="utf-8")
+    path.chmod(0o444)
+    with pytest.raises(ConfigError, match="nobody may write") as refused:
+        write_entry(path, ROWS["cursor"], "naru", {"url": "http://h/mcp"})
+    assert "http://h/mcp" in refused.value.remedy
+    assert path.read_text(encoding="utf-8") == "{}"
+
+
 def test_codex_keeps_comments_and_its_old_table_is_replaced_with_those_below_it() -> None:
     text = (
         '# mine\nmodel = "o"\n\n[mcp_servers.naru]\nurl = "old"\n\n[mcp_servers.naru.env]\nA = "1"\n\n'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import stat
 import time
 import tomllib
 from pathlib import Path
@@ -43,6 +44,8 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
     """
     real = path.resolve()  # many keep their settings elsewhere and link to them
     try:
+        if real.exists() and not real.stat().st_mode & stat.S_IWUSR:
+            raise ValueError("it is marked as one that nobody may write")
         old = real.read_bytes().decode() if real.exists() else ""
         new = changed_text(old, row, name, entry)
     except (ValueError, OSError, yaml.YAMLError) as error:
