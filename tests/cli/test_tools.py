@@ -23,6 +23,10 @@ def test_servers_that_cannot_be_used_are_told_once_and_are_no_success(broken, wo
     assert done.stdout == ""
 
 
+def test_a_tool_of_a_server_that_offers_nothing_now_is_not_told_as_one_that_there_is_not(broken) -> None:
+    assert "Server odd offers nothing now: naru servers explain odd" in broken("tools", "show", "odd__x", code=3).stderr
+
+
 def test_a_server_that_is_tried_once_has_no_since_and_no_next_try(broken) -> None:
     done = broken("servers", "explain", "odd", code=1)
     assert done.stdout.startswith("odd: FAILED. At stage launch: ")

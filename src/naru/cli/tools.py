@@ -69,7 +69,10 @@ def show(
     offered = offered_tools(settings_from(config))
     found = next((tool for tool in offered.tools if tool.name == name), None)
     if found is None:
-        hint = near(name, [tool.name for tool in offered.tools])
+        has_tools = {tool.server for tool in offered.tools}
+        silent = [server for server in offered.servers if server not in has_tools and name.startswith(f"{server}__")]
+        hint = f"Server {silent[0]} offers nothing now: naru servers explain {silent[0]}. " if silent else ""
+        hint = hint or near(name, [tool.name for tool in offered.tools])
         raise NotFoundError(f"No tool named {name!r} is offered.", remedy=f"{hint}See: naru tools list")
     if as_json:
         print_json(_data(found))
