@@ -185,7 +185,6 @@ REFUSED = [
     "<tool_call>bash</arg_key><arg_value>ls</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>mood</arg_key><arg_value>3</arg_value></tool_call>",
     "<tool_call><function=bash>\n<parameter=command>>\nls\n</parameter></function></tool_call>",
-    "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</parameter>\n<PARAMETER=timeout>\n3\n</parameter>\n</function>\n</tool_call>",
     '<invoke name="write_file"/>\n<parameter name="path">t</parameter>\n</invoke>',
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value><arg_value>3</arg_value></tool_call>",
     "<tool_call>bash<arg_key>command</arg_key><arg_value>ls</timeout></tool_call>",
@@ -311,3 +310,27 @@ def test_a_long_key_is_read_alike_whole_and_in_pieces(length: int) -> None:
     whole = read_every_way(json.dumps({"name": "write_file", "arguments": arguments}), [WRITE])
     if length < 1000:
         assert [call.arguments for call in whole.calls] == [arguments]
+
+
+@pytest.mark.parametrize("written", ["commands", "comand", "commmand", "comamnd", "Command"])
+@pytest.mark.parametrize(
+    "form",
+    [
+        '<tool_call>{{"name": "bash", "arguments": {{"{}": "ls"}}}}</tool_call>',
+        "<tool_call>bash<arg_key>{}</arg_key><arg_value>ls</arg_value></tool_call>",
+        '<invoke name="bash"><parameter name="{}">ls</parameter></invoke>',
+        '[bash({}="ls")]',
+    ],
+)
+def test_an_argument_s_name_with_a_slip_is_that_of_the_tool(form, written):
+    parsed = read_every_way(form.format(written), TOOLS)
+    assert [call.arguments for call in parsed.calls] == [{"command": "ls"}]
+    assert ("argument-name", written, "command") in [(one.kind, one.before, one.after) for one in parsed.repairs]
+
+
+def test_a_name_with_a_slip_stays_where_the_tool_takes_any_and_a_call_that_says_both_is_text():
+    free = Tool("set", {"type": "object", "properties": {"label": {"type": "string"}}, "additionalProperties": True})
+    calls = parse('<tool_call>{"name": "set", "arguments": {"labels": "a"}}</tool_call>', [free]).calls
+    assert calls[0].arguments == {"labels": "a"}
+    text = '<tool_call>{"name": "bash", "arguments": {"commands": "a", "command": "b"}}</tool_call>'
+    assert (read_every_way(text, TOOLS).calls, read_every_way(text, TOOLS).content) == ((), text)

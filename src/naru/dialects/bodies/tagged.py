@@ -10,12 +10,13 @@ from naru.dialects.bodies.dashed import BEGINNINGS, read_dashed
 from naru.dialects.bodies.json_calls import read_calls_as_text, read_complete_object, read_json
 from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tags.arg_pairs import another_pair, pair_tags, read_pairs
+from naru.dialects.bodies.tags.attributes import read_attributes
 from naru.dialects.bodies.tags.call_tags import child_tags, tags_until
+from naru.dialects.bodies.tags.mending import call_tags_after, mended
 from naru.dialects.bodies.tags.xml_parameters import (
     NAME_TAGS,
     are_cut_beside,
     read_arguments_beside,
-    read_attributes,
     read_named_elements,
     read_parameters,
     read_xml,
@@ -92,7 +93,20 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
             if (yield from _is_over(source, writer, again, some=some)):
                 return
         elif not _is_stray(first, source, writer, some=some):
-            yield from read_unit(source, writer, layout.closers)
+            yield from _read_or_mend(source, writer, layout.closers, opener)
+
+
+def _read_or_mend(source: Source, writer: CallWriter, closers: tuple[str, ...], opener: str) -> Reading[None]:
+    """Read a unit; one that does not begin as a call may begin with a slip in the tag that names its tool."""
+    start = source.offset
+    try:
+        yield from read_unit(source, writer, closers)
+    except NotACall:
+        if source.offset != start or not (
+            yield from mended(source, writer, call_tags_after(opener, writer.offered.names))
+        ):
+            raise
+        yield from read_unit(source, writer, closers)
 
 
 def _read_object(source: Source, writer: CallWriter, layout: _Layout, *, dashed: bool) -> Reading[None]:
@@ -287,4 +301,6 @@ def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], to
         head = yield from until(source, _PAIR_HEAD, 60)
         if head.start() != source.pos:
             raise NotACall
+    if not closers[0].endswith(f"{head[2]}>"):
+        raise NotACall  # HY's tags have one suffix
     yield from read_pairs(source, writer, pair_tags(head[1], head[2]), closers)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from naru.dialects.calls.coerce import ONE_TYPE, property_schema, types_of
 from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.slips import name_meant
 from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PREFIX = lazy_pattern(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
+_MARKS_AROUND = lazy_pattern(r"^\W+|\W+$")
 _INDEX = lazy_pattern(r"[:!]\d*\Z|\(\)\Z")
 
 
@@ -98,6 +100,18 @@ class Offered:
 
 def _plain(name: str) -> str:
     return name.replace(".", "").replace("-", "").replace("_", "").lower()
+
+
+def argument_meant(tool: Tool, written: str, taken: Collection[str]) -> str:
+    """Return the declared name, not taken yet, that another is but for a slip or marks around it; an empty one if none.
+
+    The marks are left of tags or quotes. A tool that takes arguments of any name takes this one as it is, slip or not.
+    """
+    bare = _MARKS_AROUND.sub("", written)
+    meant = bare if bare in tool.properties else ""
+    if not meant and not tool.parameters.get("additionalProperties"):
+        meant = name_meant(bare, tool.properties)
+    return meant if meant not in taken else ""
 
 
 def properties_of(tool: Tool) -> list[str]:

@@ -6,10 +6,9 @@ import json
 
 from naru.dialects.calls.coerce import coerce, from_text
 from naru.dialects.calls.keys import names_argument, unwrapped
-from naru.dialects.calls.offered import Offered, properties_of, required_of
+from naru.dialects.calls.offered import Offered, argument_meant, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
 from naru.dialects.texts.literal import encodable
-from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.pieces import Pieces
 from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
@@ -24,7 +23,6 @@ _dumps = json.JSONEncoder(ensure_ascii=False).encode
 
 _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 """The types whose values need no second look where the schema lets them through."""
-_MARKS_AROUND = lazy_pattern(r"^\W+|\W+$")
 _TEXT_ONLY = frozenset({"string"})
 
 
@@ -60,6 +58,8 @@ class CallWriter:
         """The arguments whose texts have quotes that end none."""
         self._repeats = False
         """Whether an argument of it was written twice."""
+        self._meant: set[str] = set()
+        """The arguments of it whose names had slips."""
         self.beside: frozenset[str] = frozenset()
         """The arguments of the last call that it has from beside the others."""
         self.span_start = 0
@@ -93,6 +93,7 @@ class CallWriter:
         self.tool = tool
         self.is_doubtful = self.is_torn = self._repeats = False
         self._strayed = []
+        self._meant = set()
         self.beside = frozenset()
         self._id = encodable(call_id)
         self._arguments = {}
@@ -203,20 +204,21 @@ class CallWriter:
         """Begin an argument. A repeated one is left out: the first value stands."""
         self._key = encodable(name)
         if self.tool is not None and name not in self.tool.properties:
-            self._key = self._meant_key(self._key, self.tool)
+            self._mend_key(self.tool)
         self._repeated = self._key in self._arguments
         if self._repeated:
+            if self._key in self._meant:
+                raise NotACall  # a name with a slip was taken for it
             self.repair("duplicate-argument", self._key)
             self.is_doubtful = self._repeats = True  # one of them may have been meant for another
 
-    def _meant_key(self, name: str, tool: Tool) -> str:
-        """Return the declared name that another is but for the marks around it, which are left of tags or quotes."""
-        bare = _MARKS_AROUND.sub("", name)
-        if bare != name and bare in tool.properties and not self.has(bare):
-            self.repair("argument-name", name, bare)
-            return bare
-        self.is_torn = self.is_torn or '"' in name  # it holds the value before it
-        return name
+    def _mend_key(self, tool: Tool) -> None:
+        meant = argument_meant(tool, self._key, self._arguments)
+        if meant:
+            self.repair("argument-name", self._key, meant)
+            self._meant |= {meant} if any(map(str.isalnum, self._key.replace(meant, "", 1))) else set()
+            self._key = meant
+        self.is_torn = self.is_torn or '"' in self._key  # it holds the value before it
 
     def stray_quotes(self, count: int) -> None:
         """Report quotes that stand in the text that was written last: other arguments may stand there with them."""

@@ -12,7 +12,7 @@ from naru.dialects.bodies.odd_tags import (
     read_half_tag,
     read_in_tags,
 )
-from naru.dialects.bodies.tags.xml_parameters import read_attributes
+from naru.dialects.bodies.tags.attributes import read_attributes
 from naru.dialects.bodies.unmarked import (
     ARGUMENT_MARKS,
     read_bare,

@@ -62,6 +62,15 @@ class Source:
         """Position of the first character not consumed, in the whole input."""
         return self.base + self.pos
 
+    def put(self, meant: str, offset: int, size: int) -> None:
+        """Put what was meant in the place of `size` characters at `offset`; what is kept, and positions, stay.
+
+        All before it must be consumed before the next position is asked for.
+        """
+        start = self.pos + offset
+        self.text = self.text[:start] + meant + self.text[start + size :]
+        self.base -= len(meant) - size
+
     def push(self, delta: str) -> None:
         """Append what arrived and drop what was consumed."""
         if self.log is not None:

@@ -6,10 +6,12 @@ import re
 from functools import lru_cache
 
 from naru.dialects.bodies.tags.endings import Ending
+from naru.dialects.bodies.tags.mending import mended, opening_tags
 from naru.dialects.bodies.tags.tagged_values import read_tagged_text
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.slips import MOST_ADDED
 from naru.dialects.texts.source import (
     Incomplete,
     NotACall,
@@ -32,8 +34,8 @@ class PairTags:
     """GLM's tags with a vendor's prefix or suffix on each name: `<{prefix}arg_key{suffix}>` and so on."""
 
     __slots__ = (
-        "around", "bare", "fragment", "head", "key", "key_end", "key_head", "kind", "kind_end", "next", "separator",
-        "value", "value_end",
+        "around", "bare", "element", "fragment", "head", "key", "key_end", "key_head", "kind", "kind_end", "next",
+        "separator", "value", "value_end",
     )  # fmt: skip
 
     def __init__(self, prefix: str, suffix: str) -> None:
@@ -49,6 +51,8 @@ class PairTags:
         key, value = (re.escape(written) for written in (self.key, self.value))
         self.head = lazy_pattern(rf"{key}([^<>]+){re.escape(self.key_end)}\s*{value}")
         """An argument up to its value, where nothing is missing and no type is given."""
+        self.element = lazy_pattern(rf"{key}[^<>]+{re.escape(self.key_end)}")
+        """A key without a slip in its tags."""
         self.key_head = lazy_pattern(rf"{key}(?P<key>[^<>]*)<")
         self.bare = lazy_pattern(rf"(?P<key>[^<>\n]{{1,100}}){re.escape(self.key_end)}")
         self.next = lazy_pattern(rf"\s{{0,40}}(?:{key})?(?P<key>[^<>\n]{{1,100}}){re.escape(self.key_end)}")
@@ -105,7 +109,18 @@ def read_pairs(
         if found:
             source.pos += len(found)
             continue
-        yield from _read_pair(source, writer, tags, closers)
+        if not (yield from _mends_key(source, writer, tags, closers)):
+            yield from _read_pair(source, writer, tags, closers)
+
+
+def _mends_key(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[bool]:
+    """Mend the key with its tags, or the tag after the arguments; tell whether there was a slip in it."""
+    ends = () if writer.lacks_all else closers[:1]
+    expected = [*opening_tags((f"{tags.key}{{}}{tags.key_end}",), writer), tags.separator, *ends]
+    yield from need(source, max(map(len, expected)) + MOST_ADDED + 1)
+    if tags.element.match(source.text, source.pos) is not None:
+        return False
+    return (yield from mended(source, writer, expected))
 
 
 def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
@@ -124,6 +139,7 @@ def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
         writer.key(name.strip())
         writer.written(value.strip())
         return
+    yield from mended(source, writer, (tags.value,))
     opened = yield from _value_opens(source, tags)
     if [*before, *after] != [tags.key, tags.key_end] or not opened:
         tool = writer.tool
@@ -185,4 +201,5 @@ def _ending(tags: PairTags, closers: tuple[str, ...], key: str, *, opened: bool 
     return Ending(
         key, tags.value_end, openers=(tags.value,), head=tags.key_head, ends=own, arguments=(tags.key,),
         calls=tuple(f"<{closer[2:]}" for closer in own if closer.startswith("</")), mends=opened, bare=tags.bare,
+        heads=(f"{tags.key}{{}}{tags.key_end}",),
     )  # fmt: skip

@@ -27,6 +27,7 @@ class Tags:
         trim: whether line breaks around a value are layout.
         child: the beginning of an argument's tag where the arguments' own names are the tags.
         calls: what the opening tag of another such call begins with.
+        heads: how an argument's whole opening tag is written, with `{}` for its name.
         depth: how many elements for all arguments these tags stand in.
     """
 
@@ -37,6 +38,7 @@ class Tags:
         "depth",
         "ends",
         "head",
+        "heads",
         "mends",
         "next",
         "parameter",
@@ -55,6 +57,7 @@ class Tags:
         trim: bool = True,
         child: str = "",
         calls: tuple[str, ...] = (),
+        heads: tuple[str, ...] = (),
         depth: int = 0,
     ) -> None:
         self.parameter = parameter
@@ -69,6 +72,7 @@ class Tags:
         self.plain = bool(parameter) and parameter[0][1:2].isalpha()
         """Whether the arguments' own names may stand for the argument's tag (MiniMax M3 without its special tokens)."""
         self.calls = calls
+        self.heads = heads
         self.depth = depth
         self.ends = (*call_end, "</tool_call>") if call_end[0] == "</function>" else call_end
         """What ends the call where its own closing tag is missing, that tag included."""
@@ -86,6 +90,7 @@ def call_tags(lead: str, vendor: str, tag: str, name: str) -> Tags:
             (f"{lead}</{tag}>",),
             child=f"{lead}<",
             calls=(f"{lead}<{tag}", f"{lead}<tool_call>"),
+            heads=(f"{lead}<{{}}>",),
         )
     sections = tuple(f"<{vendor}{name}" for name in _SECTIONS) if vendor or tag != "invoke" else ("<function_calls>",)
     ends = (f"</{vendor}{tag}>", f"</{vendor}{tag}={name}>")
@@ -106,7 +111,11 @@ def _parameter_tags(vendor: str, ends: tuple[str, ...], calls: tuple[str, ...], 
     )
     opens = (f"<{vendor}parameter", f"<{vendor}param", f"<{vendor}arg")
     plain = "｜" not in vendor and "|" not in vendor
-    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain, calls=calls, depth=depth)
+    named = f'<{vendor}parameter name="{{}}"'
+    heads = [f'{named} string="true">', f'{named} string="false">']
+    if plain:
+        heads = [f"{named}>", f"<{vendor}parameter={{}}>", f'<{vendor}param name="{{}}">']
+    return Tags(opens, head, f"</{vendor}{{}}>", ends, trim=plain, calls=calls, heads=tuple(heads), depth=depth)
 
 
 XTML_TAGS = Tags(
@@ -128,4 +137,4 @@ def child_tags(name: str) -> Tags:
 def children_until(ends: tuple[str, ...], depth: int = 0) -> Tags:
     """Return the tags of a call that one of `ends` closes and whose arguments are children named after them."""
     head = lazy_pattern(r"<(?P<tag>(?P<key>[\w.\-]+))(?P<rest>)>")
-    return Tags((), head, "</{}>", ends, child="<", calls=(f"<{ends[0][2:]}",), depth=depth)
+    return Tags((), head, "</{}>", ends, child="<", calls=(f"<{ends[0][2:]}",), heads=("<{}>",), depth=depth)

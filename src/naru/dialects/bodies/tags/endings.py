@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from naru.dialects.scanner import stray_closers
-from naru.dialects.texts.source import Source, solid
+from naru.dialects.texts.patterns import lazy_pattern
+from naru.dialects.texts.source import Reading, Source, literal_at, solid
 from naru.dialects.texts.tokens import Tokens
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ LONGEST_TAG = 400
 MOST_CLOSERS = 4
 """How many closing tags in a row are looked at."""
 _LONGEST_SLIP, _SHORTEST_NAME = 2, 5
+_WORDS_SO_FAR = lazy_pattern(r"[^<>\n]{0,100}(?:<[^<>\n]{0,40})?\Z")
 _MISSPELT = frozenset({"param", "parameter", "arg", "argument", "arg_key", "arg_value", "value"})
 
 
@@ -35,11 +37,12 @@ class Ending:
         calls: what the opening tags of other such calls, and of what stands around them, begin with.
         mends: whether a value without its closing tag may be mended.
         bare: an argument's name with its closing tag alone, with the group `key`.
+        heads: how an argument's whole opening tag is written, with `{}` for its name.
     """
 
     __slots__ = (
-        "arguments", "bare", "calls", "closer", "ends", "head", "key", "mends", "misspelt", "name", "roles",
-        "structure", "tokens",
+        "arguments", "bare", "call_end", "calls", "closer", "ends", "head", "heads", "key", "mends", "misspelt", "name",
+        "roles", "structure", "tokens",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - keywords
@@ -54,11 +57,14 @@ class Ending:
         calls: tuple[str, ...] = (),
         mends: bool = True,
         bare: re.Pattern[str] | None = None,
+        heads: tuple[str, ...] = (),
     ) -> None:
         self.key: Final = key
         self.closer: Final = closer
         self.head: Final = head
+        self.heads: Final = heads
         self.ends: Final = Tokens(ends)
+        self.call_end: Final = ends[0]
         self.arguments: Final = Tokens(arguments or openers)
         self.calls: Final = Tokens(calls)
         self.mends: Final = mends
@@ -112,6 +118,31 @@ class End:
         self.at = at
         self.size = size
         self.repair = repair
+
+
+def key_at(source: Source, ending: Ending, offset: int) -> Reading[str | None]:
+    """Return the name of the argument whose opening tag stands at `offset`, if one does."""
+    if not (yield from literal_at(source, ending.arguments, offset)):
+        return None
+    while True:
+        start = source.pos + offset
+        head = ending.head.match(source.text, start, start + LONGEST_TAG)
+        if head is not None:
+            found: str = head["key"]
+            return found.strip()
+        if source.final or len(source.text) - start >= LONGEST_TAG:
+            return None
+        yield
+
+
+def bare_key_at(source: Source, ending: Ending, offset: int) -> Reading[str]:
+    """Return the name of the argument that stands at `offset` without its opening tag; an empty one if none does."""
+    if ending.bare is None:
+        return ""
+    while not source.final and _WORDS_SO_FAR.match(source.text, source.pos + offset):
+        yield
+    found = ending.bare.match(source.text, source.pos + offset)
+    return found["key"].strip() if found is not None else ""
 
 
 def plain_end(source: Source, ending: Ending) -> tuple[int, int] | None:

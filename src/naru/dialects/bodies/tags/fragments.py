@@ -15,7 +15,7 @@ LONGEST_FRAGMENT = 100
 _BETWEEN = lazy_pattern(r"[:|｜]")
 """What sets a vendor's prefix or suffix off from a tag's name."""
 _FRAGMENT = lazy_pattern(
-    r"(?:< ?[/\\]? ?((?<=[/\\])[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}>?|[/\\]([\w:.\-｜|]{3,40})>"
+    r"(?:< ?[/\\]? ?((?<=[/\\])[\w:.\-｜|]{1,40}|[\w:.\-｜|]{3,40})[^<>\n]{0,40}(?:>[\w>]?)?|[/\\]([\w:.\-｜|]{3,40})>"
     r"|(?:\[|&lt;)[/\\]?([\w:.\-｜|]{3,40})(?:\]|&gt;)?)\s*\Z"
 )
 _MARK = lazy_pattern(r"[^\w\s.!?\"'`]\Z")
@@ -23,7 +23,7 @@ _MARK = lazy_pattern(r"[^\w\s.!?\"'`]\Z")
 _NO_NAME = ("</", "</>", "<>")
 _BRACKET_BEFORE_CLOSER = lazy_pattern(r"(?:[^\s/<]</|\n</?)\Z")
 _NO_LETTERS = lazy_pattern(r"[\W_]+")
-_LAST_CLOSER = lazy_pattern(r"</([\w:.\-｜|]{1,60})[^<>]{0,30}>\s*\Z")
+_LAST_CLOSER = lazy_pattern(r"</([\w:.\-｜|]{1,60})[^<>]{0,30}>[\w>]?\s*\Z")
 _CLOSERS = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}")
 _CLOSERS_SO_FAR = lazy_pattern(r"(?:\s{0,80}</[\w:.\-｜|]{1,60}>){0,4}\s{0,80}(?:<(?:/[\w:.\-｜|]{0,60})?)?\Z")
 _GOES_ON = lazy_pattern(r"[ \t]+[^\s<\[&({‹＜]|[\"'`),.;:!?…。，、）」](?!<)")

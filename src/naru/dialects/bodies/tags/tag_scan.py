@@ -10,8 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from naru.dialects.bodies.tags.endings import LONGEST_TAG, MOST_CLOSERS, End, Ending, is_slip, plain_name
+from naru.dialects.bodies.tags.endings import (
+    LONGEST_TAG,
+    MOST_CLOSERS,
+    End,
+    Ending,
+    bare_key_at,
+    is_slip,
+    key_at,
+    plain_name,
+)
 from naru.dialects.bodies.tags.fragments import LONGEST_FRAGMENT, ends_in_a_bracket, ends_in_a_tag, is_spoken_of
+from naru.dialects.bodies.tags.mending import opening_tags, tag_meant
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers, stray_closers
 from naru.dialects.texts.patterns import lazy_pattern
@@ -24,9 +34,8 @@ if TYPE_CHECKING:
 
 _HOLD = 4000
 """Characters: as long a text waits for its meaning at most."""
-_CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:[= ][^<>\n]{0,80})?\n?>")
-_CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:[= ][^<>\n]{0,80})?\n?\Z")
-_WORDS_SO_FAR = lazy_pattern(r"[^<>\n]{0,100}(?:<[^<>\n]{0,40})?\Z")
+_CLOSING = lazy_pattern(r"</ ?([\w:.\-｜|]{1,80})(?:(?:[= ][^<>\n]{0,80})?\n?>|(?=\s{0,80}<))")
+_CLOSING_SO_FAR = lazy_pattern(r"</ ?[\w:.\-｜|]{0,80}(?:(?:[= ][^<>\n]{0,80})?\n?|\s{0,80})\Z")
 
 
 class _Scan:
@@ -157,6 +166,8 @@ class _Scan:
             raise NotACall
         if ends_in_a_bracket((self.tail + source.text[source.pos : source.pos + end.at])[-9:]):
             raise NotACall
+        if not self._writer.declared and (self.depth or (end is self.loose and end is not self.full)):
+            raise NotACall  # any name may be that of an argument
         torn = self.torn if self.torn is not None or not self.depth else self.awaited
         if torn is not None and torn < source.offset + end.at:
             self._writer.is_torn = True
@@ -196,7 +207,7 @@ class _Scan:
         """Tell whether what begins like an opening tag is one; note an argument that is awaited."""
         if not self._ending.arguments.at(self._source.text, self._source.pos + self.at):
             return True
-        key = yield from self._key_at(self.at)
+        key = yield from key_at(self._source, self._ending, self.at)
         if key is None and not self._is_nameless():
             return False
         self.nameless = self.nameless or key is None
@@ -216,9 +227,11 @@ class _Scan:
         if not self.depth and self.implied is None and self._ending.mends and self._is_nameless():
             size = len(self._ending.closer) - 1
             following = yield from space_end(self._source, self.at + size)
-            if self._writer.awaits((yield from self._key_at(following)) or ""):
+            if self._writer.awaits((yield from key_at(self._source, self._ending, following)) or ""):
                 before = self._right_before(self.at) or End(self.at, 0)
                 size += self.at - before.at
+                if (self.tail + self._source.text[self._source.pos :][: before.at]).endswith("/"):
+                    raise NotACall  # the stroke may be the value's, or stand before its bracket
                 self.implied = End(before.at, size, "wrong-tag")  # a closing tag without its stroke
         if self.passed and not self.depth and not self.crossed:
             self.crossed = self._ends_in_a_tag(self._source.pos + self.at)
@@ -280,15 +293,24 @@ class _Scan:
         source = self._source
         if source.pos + following >= len(source.text):
             return True
-        if (yield from self._key_at(following)) is not None or (yield from self._bare_key_at(following)):
+        key = yield from key_at(source, self._ending, following)
+        if key is not None or self._writer.awaits((yield from bare_key_at(source, self._ending, following))):
             return True
         call_end = yield from literal_at(source, self._ending.ends, following)
         if not call_end:
-            return self._ending.mends and (yield from self._ends_all(call_closers(), following))
+            if self._ending.mends and (yield from self._ends_all(call_closers(), following)):
+                return True
+            return (yield from self._is_slip(following))
         if (yield from self._is_over(following + len(call_end))):
             return True
         self.full = end
         return False
+
+    def _is_slip(self, offset: int) -> Reading[bool]:
+        """Tell whether an argument's opening tag with a slip stands at `offset`, or the call's closing tag with one."""
+        end = self._ending.call_end
+        meant, size = yield from tag_meant(self._source, [*opening_tags(self._ending.heads, self._writer), end], offset)
+        return bool(meant) and (meant != end or (yield from self._is_over(offset + size)))
 
     def _ends_all(self, closers: Tokens, offset: int) -> Reading[bool]:
         """Tell whether one of these closing tags stands at `offset`, and nothing but others after it."""
@@ -326,11 +348,15 @@ class _Scan:
             size = len(tag[0])
             following = yield from space_end(source, at + size)
             ends = yield from literal_at(source, self._ending.ends, following)
-            key = None if ends else (yield from self._key_at(following))
-            if ends or (key is not None and self._writer.awaits(key)):
+            key = None if ends else (yield from key_at(source, self._ending, following))
+            slip = not ends and key is None and (yield from self._is_slip(following))
+            if ends or slip or (key is not None and (self._writer.awaits(key) or not self._writer.declared)):
                 before = self._right_before(at) or End(at, 0)
                 self.wrong = End(before.at, at + size - before.at, "wrong-tag")
-            if self.depth:
+            if slip and not self.depth and self.implied is None:
+                self.implied = self.wrong
+                self.depth = 1
+            elif self.depth:
                 self.depth -= 1
         self.at = at + 2
 
@@ -341,30 +367,6 @@ class _Scan:
             return True
         value = self.tail + self._source.text[start : start + self.at]
         return is_slip(plain, self._ending.name) and f"<{name}" not in value[-LONGEST_TAG:]
-
-    def _key_at(self, offset: int) -> Reading[str | None]:
-        """Return the name of the argument whose opening tag stands at `offset`, if one does."""
-        source = self._source
-        if not (yield from literal_at(source, self._ending.arguments, offset)):
-            return None
-        while True:
-            start = source.pos + offset
-            head = self._ending.head.match(source.text, start, start + LONGEST_TAG)
-            if head is not None:
-                return head["key"].strip()
-            if source.final or len(source.text) - start >= LONGEST_TAG:
-                return None
-            yield
-
-    def _bare_key_at(self, offset: int) -> Reading[bool]:
-        """Tell whether the name of an argument that is awaited stands at `offset`, its opening tag left out."""
-        source, bare = self._source, self._ending.bare
-        if bare is None:
-            return False
-        while not source.final and _WORDS_SO_FAR.match(source.text, source.pos + offset):
-            yield
-        found = bare.match(source.text, source.pos + offset)
-        return found is not None and self._writer.awaits(found["key"].strip())
 
     def _is_over(self, offset: int, *, or_another: bool = True) -> Reading[bool]:
         """Tell whether nothing but closing tags and the end of the text, or another call, comes at `offset`."""

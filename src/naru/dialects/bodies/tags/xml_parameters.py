@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.bodies.arguments import object_in, read_any_arguments, read_arguments
+from naru.dialects.bodies.arguments import read_any_arguments, read_arguments
 from naru.dialects.bodies.call_object import arguments_from
+from naru.dialects.bodies.tags.attributes import unescaped, write_attributes
 from naru.dialects.bodies.tags.call_tags import QUOTED_OR_BARE, XTML_TAGS, Tags, call_tags, children_until, tags_until
 from naru.dialects.bodies.tags.elements import elements_reader
 from naru.dialects.bodies.tags.endings import Ending
+from naru.dialects.bodies.tags.mending import mended, opening_tags
 from naru.dialects.bodies.tags.tagged_values import read_tagged_text
 from naru.dialects.calls.keys import role_of, says_call
-from naru.dialects.calls.offered import properties_of, required_of
+from naru.dialects.calls.offered import argument_meant, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import call_closers
 from naru.dialects.texts.patterns import lazy_pattern
@@ -26,8 +28,8 @@ from naru.dialects.texts.source import (
     Reading,
     Source,
     literal_at,
-    match_at,
     match_here,
+    need,
     skip_space,
     space_end,
     until,
@@ -57,26 +59,12 @@ _ELEMENT = lazy_pattern(r"<(\w{3,24})>")
 _ELEMENT_END = lazy_pattern(r"</\w{3,24}>")
 _ELEMENT_SO_FAR = lazy_pattern(r"<\w{0,24}\Z")
 _XTML_HEAD = lazy_pattern(r"<\|open\|>(?:tools)?call\b(?P<rest>[^<>]*)<\|sep\|>")
-_WRITTEN_ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>/]+))")
-_ID_ATTRIBUTES = ("id", "call_id", "type")
 _ATTRIBUTE = lazy_pattern(r"(\w+)\s*=\s*\"([^\"]*)\"")
 _KINDS = ("string", "type")
-_ENTITIES = (("&quot;", '"'), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
-_ATTRIBUTES_ONLY = lazy_pattern(
-    r"<(?P<name>[\w.\-]+)(?P<rest>(?:\s+[\w\-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))+)\s*(?:/>|>\s*</(?P=name)>)"
-)
 _LONGEST_TAG = 400
 _LONGEST_TEXT = 4000
 _DEEPEST = 4
 """How many elements for all arguments may stand in each other."""
-
-
-def _unescaped(attribute: str) -> str:
-    """Decode the five entities of XML; `html.unescape` would cost more to import than the rest of this file."""
-    if "&" in attribute:
-        for entity, character in _ENTITIES:
-            attribute = attribute.replace(entity, character)
-    return attribute
 
 
 def read_xml(source: Source, writer: CallWriter) -> Reading[str]:
@@ -96,11 +84,11 @@ def read_xml(source: Source, writer: CallWriter) -> Reading[str]:
             source.pos = head.end()
             return f"</{_checked(head['unnamed'])}>"
     _checked(head["tag"])
-    writer.start(_unescaped(head["name"]))
+    writer.start(unescaped(head["name"]))
     source.pos = head.end()
     attributes = (head["before"] or "") + (head["rest"] or "")
     if attributes:
-        _write_attributes(writer, attributes, all_known=bool(head["end"]))
+        write_attributes(writer, attributes, all_known=bool(head["end"]))
     tags = call_tags(head["lead"] or "", head["vendor"], head["tag"], head["name"])
     if not head["end"]:
         yield from read_parameters(source, writer, tags)
@@ -129,39 +117,6 @@ def _checked(tag: str) -> str:
     return tag
 
 
-def _write_attributes(writer: CallWriter, written: str, *, all_known: bool) -> None:
-    """Write what a tag says of the arguments: all of them as JSON, or one attribute each.
-
-    Raises:
-        NotACall: With `all_known`, it says something else.
-    """
-    found = {
-        key: _unescaped(double or single or bare) for key, double, single, bare in _WRITTEN_ATTRIBUTE.findall(written)
-    }
-    if all_known and _WRITTEN_ATTRIBUTE.sub("", written).strip():
-        raise NotACall
-    assert writer.tool is not None
-    for key, value in found.items():
-        if key in writer.tool.properties or (not writer.tool.properties and role_of(key) not in ("id", "arguments")):
-            writer.key(key)
-            writer.written(value)
-        elif role_of(key) == "arguments":
-            writer.whole(object_in(value))
-        elif all_known and key not in _ID_ATTRIBUTES:
-            raise NotACall
-        else:
-            writer.leave_out(f'{key}="{value}"')
-
-
-def read_attributes(source: Source, writer: CallWriter) -> Reading[None]:
-    """Read `<tool argument="value"/>`, a client's tag without content, closed by itself or right away."""
-    tag = yield from match_at(source, _ATTRIBUTES_ONLY, _LONGEST_TAG)
-    writer.start(tag["name"])
-    source.pos = tag.end()
-    _write_attributes(writer, tag["rest"], all_known=True)
-    writer.end(source.offset)
-
-
 def _read_run_together(source: Source, writer: CallWriter) -> Reading[None]:
     """Read `<function=name{…}</function>` and its kin, which small Llama models write."""
     head = yield from until(source, _RUN_TOGETHER, _LONGEST_TAG)
@@ -185,7 +140,7 @@ def _read_xtml(source: Source, writer: CallWriter) -> Reading[None]:
     if head.start() != source.pos:
         raise NotACall
     found = dict(_ATTRIBUTE.findall(head["rest"]))
-    writer.start(_unescaped(found.pop("tool", "")))
+    writer.start(unescaped(found.pop("tool", "")))
     source.pos = head.end()
     for key, value in found.items():
         if key not in ("index", *_KINDS):
@@ -289,9 +244,8 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
                 return
         elif first == "<" and tags.plain and (yield from _is_element_of_arguments(source, writer)):
             yield from read_element_of_arguments(source, writer, tags.depth)
-        elif found or first == tags.child[:1]:
-            head = yield from until(source, tags.head, _LONGEST_TAG)
-            yield from _read_parameter(source, writer, tags, head)
+        elif (yield from _read_late_parameter(source, writer, tags, begun=bool(found) or first == tags.child[:1])):
+            continue
         elif tags.mends and not writer.lacks_all and (yield from literal_at(source, call_closers())):
             writer.repair("missing-tag", "", tags.call_end[0])
             return
@@ -300,6 +254,30 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         else:
             raise NotACall
+
+
+def _tags_to_come(tags: Tags, writer: CallWriter) -> list[str]:
+    return opening_tags(tags.heads, writer) + ([] if writer.lacks_all else [tags.call_end[0]])
+
+
+def _read_late_parameter(source: Source, writer: CallWriter, tags: Tags, *, begun: bool) -> Reading[bool]:
+    """Read an argument whose opening tag has not all come, or mend the tag; True where either was done.
+
+    Raises:
+        NotACall: One is `begun`, and cannot be mended.
+    """
+    if not begun:
+        return (yield from mended(source, writer, _tags_to_come(tags, writer)))
+    try:
+        head = yield from until(source, tags.head, _LONGEST_TAG)
+        if head.start() != source.pos:
+            raise NotACall
+    except NotACall:
+        if not (yield from mended(source, writer, _tags_to_come(tags, writer))):
+            raise
+    else:
+        yield from _read_parameter(source, writer, tags, head)
+    return True
 
 
 def _read_as_json(source: Source, writer: CallWriter, tags: Tags, first: str) -> Reading[bool]:
@@ -314,15 +292,15 @@ def _read_as_json(source: Source, writer: CallWriter, tags: Tags, first: str) ->
 
 
 def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Match[str]) -> Reading[None]:
-    if head.start() != source.pos:
-        raise NotACall
-    key = _unescaped(head["key"].strip())
+    key = unescaped(head["key"].strip())
     if tags.child == "<" and (yield from _is_element_of_arguments(source, writer)):
         yield from read_element_of_arguments(source, writer, tags.depth)
         return
-    if tags.child and not _is_declared(writer, key):
-        raise NotACall
     rest = head["rest"] or ""
+    if (tags.child and not _is_declared(writer, key)) or rest.count('"') % 2:
+        if not (yield from mended(source, writer, _tags_to_come(tags, writer))):
+            raise NotACall
+        return
     if rest.endswith("/"):
         yield from _read_value_attribute(source, writer, key, head)
         return
@@ -332,6 +310,8 @@ def _read_parameter(source: Source, writer: CallWriter, tags: Tags, head: re.Mat
         raise NotACall
     if written is not None:
         writer.repair("missing-tag", "", ">")
+    if not _is_declared(writer, key):
+        yield from _see_to_name(source, writer, key)
     writer.key(key)
     kind = _kind(head["rest"], writer) if head["rest"] else ""
     tag = head["tag"] if "{}" in tags.value_end else ""
@@ -348,8 +328,17 @@ def _read_value_attribute(source: Source, writer: CallWriter, key: str, head: re
         raise NotACall
     source.pos = head.end()
     writer.key(key)
-    writer.written(_unescaped(found[2]))
+    writer.written(unescaped(found[2]))
     yield from ()
+
+
+def _see_to_name(source: Source, writer: CallWriter, key: str) -> Reading[None]:
+    """See to it that the letter which a name lacks is not the first of its value: `pat>h` for `path>`."""
+    assert writer.tool is not None
+    meant = argument_meant(writer.tool, key, ())
+    yield from need(source, 1)
+    if meant[:-1] == key and source.text.startswith(meant[-1], source.pos):
+        raise NotACall
 
 
 def _is_declared(writer: CallWriter, key: str) -> bool:
@@ -376,11 +365,11 @@ def _ending(tags: Tags, tag: str, key: str, declared: tuple[str, ...]) -> Ending
         own = (f"<{closer[2:-1]}",) if tag else tags.parameter  # what a form calls otherwise has other closing tags
         return Ending(
             key, closer, openers=own, head=tags.head, ends=tags.ends, arguments=tags.parameter, calls=tags.calls,
-            mends=tags.mends,
+            mends=tags.mends, heads=tags.heads,
         )  # fmt: skip
     arguments = tuple(f"{tags.child}{name}>" for name in declared) or (tags.child,)
     opener = f"{tags.child}{tag}>"
     return Ending(
         key, closer, openers=(opener,), head=tags.head, ends=tags.call_end, arguments=arguments, calls=tags.calls,
-        mends=False,
+        mends=False, heads=tags.heads,
     )  # fmt: skip
