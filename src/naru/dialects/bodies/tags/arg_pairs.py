@@ -109,8 +109,22 @@ def read_pairs(
         if found:
             source.pos += len(found)
             continue
+        if (yield from _is_over_without(source, writer, tags, closers)):
+            continue
         if not (yield from _mends_key(source, writer, tags, closers)):
             yield from _read_pair(source, writer, tags, closers)
+
+
+def _is_over_without(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[bool]:
+    """Consume the closing tag of a value that a call without arguments has none of (GLM 5.2); tell whether it did."""
+    if writer.lacks_all or not (yield from literal_at(source, (tags.value_end,))):
+        return False
+    offset = yield from space_end(source, len(tags.value_end))
+    if not (yield from literal_at(source, closers, offset)):
+        return False
+    writer.repair("misplaced-tag", tags.value_end)
+    source.pos += offset
+    return True
 
 
 def _mends_key(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[bool]:
@@ -125,7 +139,8 @@ def _mends_key(source: Source, writer: CallWriter, tags: PairTags, closers: tupl
 
 def _read_pair(source: Source, writer: CallWriter, tags: PairTags, closers: tuple[str, ...]) -> Reading[None]:
     """Read an argument of whose tags some may be missing, doubled or mistaken for another."""
-    before = yield from _tags_here(source, tags.around)
+    calls = tuple(f"<{closer[2:]}" for closer in closers if closer.startswith("</"))
+    before = yield from _tags_here(source, (*tags.around, *calls))  # GLM 5 writes the call's tag for the first key's
     found = yield from until(source, _KEY, _LONGEST_HEAD)
     if found.start() != source.pos:
         raise NotACall
