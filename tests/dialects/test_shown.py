@@ -172,6 +172,7 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
         ("tenth", 396, 0),
         ("eleventh", 1368, 72),
         ("twelfth", 540, 4),
+        ("thirteenth", 525, 0),
     ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
@@ -206,7 +207,7 @@ def test_calls_under_labels_that_end_their_reply_are_made():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("part", "most"), [("ninth", 24), ("eleventh", 161), ("twelfth", 116)])
+@pytest.mark.parametrize(("part", "most"), [("ninth", 24), ("eleventh", 161), ("twelfth", 116), ("thirteenth", 43)])
 def test_few_calls_are_lost_of_sets_that_nothing_was_changed_for(part, most):
     """Promises to tell in words that no table knows, and calls that a blank sets apart from a colon on their line."""
     lost = [name for name, _, count, text in talk.exhibits("made", part) if len(parse(text, talk.TOOLS).calls) != count]

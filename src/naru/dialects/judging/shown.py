@@ -33,7 +33,13 @@ from naru.dialects.judging.layout import (
     prose_of,
     says_something,
 )
-from naru.dialects.judging.wording import denies_running, speaks_of_doing, speaks_of_showing, speaks_of_waiting
+from naru.dialects.judging.wording import (
+    denies_running,
+    means_showing_politely,
+    speaks_of_doing,
+    speaks_of_showing,
+    speaks_of_waiting,
+)
 from naru.dialects.texts.patterns import lazy_pattern
 
 TYPE_CHECKING = False
@@ -301,6 +307,8 @@ def facts(
     if text:
         leads_on = stop is not None or len(prose_of(text)) < len(text)
         found += _facts_after(before, gap, text, calls, leads_on=leads_on)
+        if by_meaning and means_showing_politely(before.text):
+            found.append("spoken of")
     elif before.some and speaks_of_showing(
         before.text,
         is_over=calls[0].dialect not in _UNMARKED,

@@ -82,10 +82,12 @@ TALK = {
 MADE = (
     r"\bI'(?:ll|m going to|m about to)\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\bI will\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet me\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|need|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bplease (?:wait|hold)\b"
     r"|(?:\A|[^\w\s] ?|\bnow |\bI'?a?m )(?:checking|reading|running|calling|opening|sending|doing|looking|executing|fetching)\b|\bhere(?: is|'s| are) the (?:[\w-]+ ){0,2}calls?\b"
-    r"|(?:이|가) 필요합니다[:.]?\s*\Z|我需要|\bbrauche ich\b|\bil me faut\b|\bnecesito\b|겠습니다|할게|볼게|릴게|봅니다|보냅니다|기다|살펴|確認します|読みます|実行します|調べ|お待ち|します[。:]?\s*\Z|我来|我來|让我|讓我|我将|我會"
+    r"|(?:이|가) 필요합니다[:.]?\s*\Z|我需要|\bbrauche ich\b|\bil me faut\b|\bnecesito\b|겠습니다|할게|볼게|릴게|기다|살펴|確認します|読みます|実行します|調べ|お待ち|我来|我來|让我|讓我|我将|我會"
     r"|现在|現在|稍等|先(?:读|看|查|来)|\bIch (?:sehe|lese|führe|werde|prüfe|rufe|melde|schaue|öffne)|\bLass mich\b|\bVoy a\b|\bDéjame\b"
     r"|\bJe (?:vais|regarde|lis)\b|\bLaissez-moi\b"
 )
+POLITE = r"봅니다|보냅니다|します[。:]?\s*\Z"
+"""What any polite sentence ends in: it speaks of doing where its meaning does not speak of showing."""
 WAITS = (
     r"\b(?:one|a|just a) (?:moment|second|sec|minute)(?: please)?[.,!…]|\bhold on\b|\bstand by\b|\bplease wait\b"
     r"|\b(?:once|when|as soon as) (?:i (?:have|get|see|know)|(?:it|that|the (?:result|answer|output)) (?:is|has|comes|arrives))\b.{0,40}\bi\b"

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 from naru.dialects.judging.meaning import means_showing
-from naru.dialects.judging.talk import MADE, TALK, WAITS
+from naru.dialects.judging.talk import MADE, POLITE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
 
 _WEIGHTS = {
@@ -65,8 +65,20 @@ def speaks_of_showing(
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
     if told is None and by_meaning and not of_code and _leads_on(text):
-        return means_showing(sentence, of_its_matter=of_its_matter)
+        return means_showing(sentence, of_its_matter=of_its_matter or _is_polite(sentence))
     return told is True
+
+
+def means_showing_politely(text: str) -> bool:
+    """Tell whether the last sentence of a text speaks of doing by its polite ending alone, and means to show."""
+    sentence = last_sentence(text)
+    return _is_polite(sentence) and means_showing(sentence)
+
+
+def _is_polite(sentence: str) -> bool:
+    """Tell whether nothing of a sentence speaks of doing but an ending that any polite sentence has."""
+    plain = sentence.lower().translate(_PLAIN)
+    return _polite().are_in(plain) and not _concepts()[1].are_in(plain)
 
 
 def _leads_on(text: str) -> bool:
@@ -94,6 +106,8 @@ def _tell(sentence: str, text: str, *, is_over: bool, of_code: bool) -> bool | N
         doubt *= _ENDED
     if made.are_in(plain):
         return doubt >= _LIMIT + _MADE_WEIGHT
+    if _polite().are_in(plain):
+        return doubt >= _LIMIT + _MADE_WEIGHT or None
     return doubt >= _LIMIT or denies_running(text[-_LOOKED_AT:]) or None
 
 
@@ -106,7 +120,8 @@ def speaks_of_doing(text: str) -> bool:
     """Tell whether the last sentence of a text speaks of doing, and of nothing else."""
     sentence = last_sentence(text).lower().translate(_PLAIN)
     concepts, made = _concepts()
-    return made.are_in(sentence) and not any(words.are_in(sentence) for words in concepts.values())
+    does = made.are_in(sentence) or _polite().are_in(sentence)
+    return does and not any(words.are_in(sentence) for words in concepts.values())
 
 
 def speaks_of_waiting(text: str) -> bool:
@@ -137,7 +152,7 @@ class _Words:
         plain = _UPPER.sub(lambda found: found[0] if found[0][0] == "\\" else found[0].lower(), words)
         parts = _alternatives(plain)
         latin = [part for part in parts if _LETTER.search(part)]
-        self._latin = re.compile("|".join(latin))
+        self._latin = re.compile("|".join(latin) or "(?!)")
         self._other = re.compile("|".join(part for part in parts if part not in latin) or "(?!)")
 
     def are_in(self, text: str) -> bool:
@@ -162,6 +177,11 @@ def _alternatives(words: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _concepts() -> tuple[dict[str, _Words], _Words]:
     return {name: _Words(words) for name, words in TALK.items()}, _Words(MADE)
+
+
+@lru_cache(maxsize=1)
+def _polite() -> _Words:
+    return _Words(POLITE)
 
 
 @lru_cache(maxsize=1)
