@@ -337,7 +337,7 @@ def _see_to_name(source: Source, writer: CallWriter, key: str) -> Reading[None]:
     assert writer.tool is not None
     meant = argument_meant(writer.tool, key, ())
     yield from need(source, 1)
-    if meant[:-1] == key and source.text.startswith(meant[-1], source.pos):
+    if meant and meant[:-1] == key and source.text.startswith(meant[-1], source.pos):
         raise NotACall
 
 
