@@ -26,7 +26,8 @@ def slip_at(text: str, place: int, meant: str) -> int:
     rest, here = wanted[same:], written[same:]
     if not rest:
         return same
-    if here[1:].startswith(rest) and (not here[0].isalnum() or here[0] in wanted[max(0, same - 1) : same + 1]):
+    doubled = here[:1] in (wanted[same : same + 1], wanted[same - 1 : same]) if same else here[:1] in ("<", ">")
+    if here[1:].startswith(rest) and (doubled or (same and not here[0].isalnum())):
         return len(meant) + 1
     left_out = here.startswith(rest[1:])
     swapped = here[:2] == rest[1::-1] and here[2:].startswith(rest[2:])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _VENDOR = lazy_pattern(r"(?:\]<\]\w+\[>\[)?<(?:[｜|]{0,2}\w+[:｜|]{1,2} ?)?")
 _CALL_HEADS = ("function={}>", 'invoke name="{}">')
+_LOOK_AHEAD = 40
 _SHORTEST = 5
 """Characters; the beginning of a shorter tag tells nothing."""
 
@@ -41,12 +42,20 @@ def tag_meant(source: Source, tags: Collection[str], offset: int) -> Reading[tup
     """Return the one of some tags that what stands at `offset` is a slip of, and the length of what does."""
     if not tags:
         return "", 0
-    yield from need(source, offset + max(map(len, tags)) + MOST_ADDED + 1)
+    yield from need(source, offset + max(map(len, tags)) + MOST_ADDED + _LOOK_AHEAD)
     start = source.pos + offset
     meant, size = meant_by(source.text, start, tags)
-    if meant and meant[-1] != ">" and source.text[start + size - 1] != meant[-1]:
-        return "", 0  # what would go on with the argument's name may be another tag
+    end = start + size
+    if meant and not _is_all(meant, source.text[start:end], source.text[end : end + _LOOK_AHEAD]):
+        return "", 0
     return meant, size
+
+
+def _is_all(meant: str, written: str, after: str) -> bool:
+    """Tell whether nothing of a tag is left after what was taken for one with a slip."""
+    if meant[-1] == ">" != written[-1]:
+        return ">" not in after.partition("<")[0]  # it may have an attribute, or another name
+    return meant[-1] == ">" or written[-1] == meant[-1]  # what goes on with the argument's name may be another tag
 
 
 def mended(source: Source, writer: CallWriter, tags: Collection[str]) -> Reading[bool]:
