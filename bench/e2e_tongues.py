@@ -92,6 +92,12 @@ CHANGING = (
     "charge_damage",
     "reportResult",
     "leave_team",
+    "deliver_home",
+    "discard",
+    "extendStay",
+    "clearPitch",
+    "change_food",
+    "hand_over",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -322,7 +328,7 @@ async def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
         "--set",
-        choices=("questions", "second", "third", "fourth", "fifth", "sixth", "seventh"),
+        choices=("questions", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
         default="questions",
         help="a module of bench/tongues",
     )
