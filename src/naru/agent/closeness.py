@@ -19,8 +19,7 @@ from naru.tools.names import plain_name
 logger = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[list[float]]]]
 """Returns a vector for each text, in order; an empty one for a blank text. Raises NaruError."""
-_KEPT = 10_000
-"""Vectors of tools that are held in memory, three for each."""
+_KEPT = 10_000  # Vectors of tools that are held in memory, three for each.
 _MOST_CHARACTERS = 2_000
 WORDS = 0.05
 """What the tool that shares most words gains beside its closeness (102 questions in ten languages)."""

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from naru.messages import Message, ToolDefinition
 
 LEFT_OUT = "Earlier turns of the conversation were left out: with them it has more than the model's {tokens} tokens."
-ANSWER_SHARE = 0.25
-"""Part of the context that is left for the answer."""
+ANSWER_SHARE = 0.25  # Part of the context that is left for the answer.
 
 
 def tokens_of(text: str) -> int:

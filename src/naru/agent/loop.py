@@ -51,8 +51,7 @@ from naru.tools.paging import PagedToolset
 from naru.tools.toolset import CallContext, Toolset
 
 logger = logging.getLogger(__name__)
-WIDER_TOKENS = 4096
-"""Room for a reply whose call the endpoint's own limit has cut off."""
+WIDER_TOKENS = 4096  # Room for a reply whose call the endpoint's own limit has cut off.
 
 
 async def run(

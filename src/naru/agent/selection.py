@@ -22,15 +22,11 @@ _RUN = re.compile(r"[^\W_]+")
 _PIECE = re.compile(r"\d+|[^\W\d_]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 """Thai, Lao, Burmese, Khmer, kana, Han; and Hangul, whose particles stick to the noun."""
-_BEGINNING = 5
-"""Letters of a word that its inflections mostly share (Can et al. 2008 measured four to six)."""
-_TELLING_DIGITS = 3
-"""A shorter number says nothing of what a text is about."""
-_TELLING_LETTERS = 3
-"""A shorter word of a script with spaces mostly joins others."""
+_BEGINNING = 5  # Letters of a word that its inflections mostly share (Can et al. 2008 measured four to six).
+_TELLING_DIGITS = 3  # A shorter number says nothing of what a text is about.
+_TELLING_LETTERS = 3  # A shorter word of a script with spaces mostly joins others.
 _NAME_WEIGHT = 3
 _K1, _B = 1.2, 0.5
-
 
 MAY_CHANGE = 0.17
 """How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
@@ -79,6 +75,11 @@ class Ranked:
     def is_to_know(self) -> bool:
         """Tell whether the question wants to know something, and orders nothing."""
         return self.wish < ASKS
+
+    @property
+    def doubt(self) -> float:
+        """How far a tool that does not say what it does points to changing, where nothing is ordered; else 0."""
+        return max(0.0, self.ordered) if self.is_to_know and self.says_reading is None else 0.0
 
 
 def terms(text: str) -> list[str]:

@@ -190,6 +190,63 @@ async def test_issue_14_an_order_runs_what_the_model_called_though_a_tool_near_b
     assert calls(record) == [("place_order", wanted)]
 
 
+Slip = Annotated[str, Field(examples=["LT-0000"])]
+
+
+def ticket(slip: Slip) -> dict:
+    """What was handed in, and its shelf."""
+    return {"slip": slip, "shelf": "B4"}
+
+
+def discard(slip: Slip) -> dict:
+    """Throw away what was never fetched."""
+    return {"slip": slip, "discarded": True}
+
+
+def colleague(name: str) -> dict:
+    """Somebody who works here."""
+    return {"found": False}
+
+
+LAUNDRY = (ticket, discard, colleague, owners, crane_hours)
+
+
+def of_a_laundry(wish: float, **near: float):
+    async def rank(tools, texts):
+        tilts = {"discard": 0.02, "colleague": -0.02}
+        shown = [(one, near.get(one.name, 0.1), tilts.get(one.name, -0.1)) for one in tools]
+        ranked = [Ranked(one, score, closeness=score, ordered=to, wish=wish) for one, score, to in shown]
+        return sorted(ranked, key=lambda one: -one.score)
+
+    return rank
+
+
+@pytest.mark.parametrize(
+    ("wish", "shown"),
+    [(-0.18, ["ticket"]), (0.0, ["ticket", "discard"])],
+    ids=["a question", "perhaps an order"],
+)
+async def test_issue_14_a_question_is_shown_nothing_that_may_change_beside_the_nearest_to_which_all_was_said(
+    wish: float, shown: list[str]
+) -> None:
+    script = [written("ticket", slip="LT-3301"), "It is on shelf B4."]
+    rank = of_a_laundry(wish, ticket=0.22, discard=0.16)
+    record, backend = await asked("Which shelf is LT-3301 on?", script, LAUNDRY, rank)
+    assert [tool.name for tool in backend.requests[0].tools] == shown
+    assert record["answer"] == "It is on shelf B4."
+
+
+@pytest.mark.parametrize("question", ["Wer kümmert sich um LT-3301?", "Kümmert sich Mirko um LT-3301?"])
+async def test_issue_14_what_another_tool_could_not_take_or_find_is_not_looked_for_by_what_may_change_it(
+    question: str,
+) -> None:
+    script = [written("colleague", name="Mirko"), written("ticket", slip="LT-3301"), "B4."]
+    rank = of_a_laundry(-0.18, ticket=0.15, discard=0.14, colleague=0.3)
+    record, backend = await asked(question, script, LAUNDRY, rank)
+    assert [tool.name for tool in backend.requests[1].tools] == ["ticket"]
+    assert calls(record)[-1] == ("ticket", {"slip": "LT-3301"})
+
+
 def night(day: str) -> dict:
     """Who observes in a night, and how cloudy it is."""
     return {"day": day, "observer": "OB-9", "cloud_cover": 85}

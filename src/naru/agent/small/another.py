@@ -17,8 +17,7 @@ ALIKE, SAME = 0.4, 0.7  # How near a name lies to others of its kind (cities), a
 MEANS = 0.6  # How near a word lies to the listed value that it means (at .55 `시까지`, "until when", means Sunday).
 TELLING = 2  # Latin letters above which a value may stand with an ending.
 AHEAD = 0.15  # How much more a word means another listed value than one that was taken by guess.
-JOINS = 0.78
-"""How near what joins two things lies to "and" or "or": 25 of 34 words in eleven languages, of 80 others one."""
+JOINS = 0.78  # How near what joins two things lies to "and" or "or": 25 of 34 in eleven languages, of 80 others one.
 BRIEF = ("And that one?", "And in Lisbon?", "And hers?", "And AB-12?", "And for children?", "And the second one?")
 WHOLE = (
     "When does it leave from Oslo?", "How much does AB-12 cost?", "Who is the owner of the second one?",

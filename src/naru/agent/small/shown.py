@@ -14,10 +14,8 @@ from naru.models.asking.grammar import resolved, without_null
 _LEFT_OUT = {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
 _DEEPEST = 6
 _DESCRIPTION_CHARACTERS = 400
-_LINE, _ON_MENU = 80, 60
-"""Letters of a tool's line on a menu, and names on it: about a thousand tokens."""
-NONE = ToolDefinition("none", "None of these is needed: answer in words.")
-"""What a model picks among names when no tool fits."""
+_LINE, _ON_MENU = 80, 60  # Letters of a tool's line on a menu, and names on it: about a thousand tokens.
+NONE = ToolDefinition("none", "None of these is needed: answer in words.")  # Picked among names when no tool fits.
 
 
 def shown(tool: ToolDefinition) -> ToolDefinition:
