@@ -40,9 +40,9 @@ from naru.builtins.data.asking.scope import Scope, Search
 from naru.builtins.data.databases.catalogue import Catalogue, Column, Table, documents_of
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import open_database
-from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
 from naru.builtins.data.indexing import Indexer
-from naru.builtins.data.ranking import CANDIDATES, fused
+from naru.builtins.data.ranking import CANDIDATES, ordered
 from naru.builtins.data.vectors.local import LocalStore
 from naru.config import DataSettings
 from naru.errors import NaruError
@@ -208,12 +208,14 @@ async def opened(settings: DataSettings, name: str, embedder: Any) -> Asked:
     async for _ in Indexer(embedder, store).run(documents_of(catalogue, name)):
         pass
 
+    reader = choose_reader(DataSettings(text_embedding_model_url="", _env_file=None))
+
     async def search(question: str, count: int) -> list[tuple[str, str, float]]:
         (vector,) = await embedder.embed([question], "query")
         (found,) = await store.query([vector], CANDIDATES, embedder=embedder.name)
         return [
             (str(one.metadata["table"]), str(one.metadata["column"]), one.score)
-            for one in fused(question, found, count)
+            for one in await ordered(question, found, count, reader)
         ]
 
     return Asked(database, catalogue, search)

@@ -11,10 +11,10 @@ from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import label_of, open_database, own_label_of
 from naru.builtins.data.demo.columns import COLUMNS
 from naru.builtins.data.documents import Document
-from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
 from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.indexing import Indexed, Indexer
-from naru.builtins.data.ranking import CANDIDATES, fused
+from naru.builtins.data.ranking import CANDIDATES, ordered
 from naru.builtins.data.vectors.choose import choose_store
 from naru.builtins.data.vectors.local import LocalStore
 from naru.builtins.data.vectors.store import Found, VectorStore
@@ -34,6 +34,7 @@ class DataSources:
     def __init__(self, settings: DataSettings | None = None) -> None:
         self.settings = settings or DataSettings()
         self.embedder: Embedder = choose_embedder(self.settings)
+        self._reader = choose_reader(self.settings)
         self._database: Database | None = None
         self.store: VectorStore = choose_store(self.settings)
         self.columns: VectorStore = choose_store(self.settings, database=own_label_of(self.settings))
@@ -41,6 +42,11 @@ class DataSources:
         self._demo_index: VectorStore | None = None
         self._catalogue: Catalogue | None = None
         self._indexing = asyncio.Lock()
+
+    @property
+    def embeddings(self) -> str:
+        """One line for people: what embeds, and what reads again."""
+        return self.embedder.status + (f"; {self._reader.status}" if self._reader else "")
 
     @property
     def database(self) -> Database:
@@ -65,7 +71,7 @@ class DataSources:
         candidates = max(n_results, CANDIDATES)
         found = iter(await store.query(wanted, candidates, embedder=self.embedder.name) if wanted else ())
         return [
-            fused(query, next(found), n_results) if vector else []
+            await ordered(query, next(found), n_results, self._reader) if vector else []
             for query, vector in zip(queries, vectors, strict=True)
         ]
 
@@ -77,7 +83,7 @@ class DataSources:
         (found,) = await self.columns.query([vector], max(n_results, CANDIDATES), embedder=self.embedder.name)
         return [
             (str(one.metadata["table"]), str(one.metadata["column"]), one.score)
-            for one in fused(question, found, n_results)
+            for one in await ordered(question, found, n_results, self._reader)
         ]
 
     async def index(

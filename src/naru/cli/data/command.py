@@ -163,7 +163,7 @@ async def _index(path: Path | None, settings: DataSettings, *, replace: bool, va
         return _IndexResult(
             collection=collection_name(settings, "" if path else own_label_of(settings)),
             documents=await (sources.store if path else sources.columns).count(),
-            embeddings=sources.embedder.status,
+            embeddings=sources.embeddings,
             read=len(reading.documents) + len(reading.refused) if path else report.done,
             embedded=report.embedded,
             unchanged=report.unchanged,
@@ -204,7 +204,7 @@ async def _check(settings: DataSettings) -> dict[str, Any]:
             tell("trying the database")
             checked = await sources.database.check()
         return {
-            "embeddings": sources.embedder.status,
+            "embeddings": sources.embeddings,
             "dimensions": dimensions,
             "documents": await sources.store.count(),
             "collection": settings.chromadb_collection_name,

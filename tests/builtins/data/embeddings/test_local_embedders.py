@@ -9,8 +9,9 @@ from operator import mul
 
 import pytest
 
-from naru.builtins.data.embeddings.choose import choose_embedder
+from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
 from naru.builtins.data.embeddings.embedder import Embedder
+from naru.builtins.data.embeddings.english import EnglishReader
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.embeddings.openai_endpoint import OpenAIEmbedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder, readable
@@ -113,3 +114,13 @@ def test_the_settings_choose(monkeypatch: pytest.MonkeyPatch):
     assert isinstance(choose_embedder(DataSettings(text_embedding_model_url="", _env_file=None)), SentenceEncoder)
     monkeypatch.setattr(SentenceEncoder, "is_installed", staticmethod(lambda: False))
     assert isinstance(choose_embedder(DataSettings(text_embedding_model_url="", _env_file=None)), NgramEmbedder)
+
+
+def test_issue_20_7_english_is_read_again_unless_an_endpoint_was_chosen_or_the_weights_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    embedded = DataSettings(text_embedding_model_url="", _env_file=None)
+    assert isinstance(choose_reader(embedded), EnglishReader)
+    assert choose_reader(DataSettings(text_embedding_model_url="http://localhost:8080/v1", _env_file=None)) is None
+    monkeypatch.setattr(EnglishReader, "is_installed", staticmethod(lambda: False))
+    assert choose_reader(embedded) is None

@@ -1,8 +1,9 @@
-"""Which embedder: the endpoint when one is set, else the embedded models, else hashed letters."""
+"""Which embedder: the endpoint when one is set, else the embedded models, else hashed letters; and who reads again."""
 
 from __future__ import annotations
 
 from naru.builtins.data.embeddings.embedder import Embedder
+from naru.builtins.data.embeddings.english import EnglishReader
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.embeddings.openai_endpoint import EndpointOptions, OpenAIEmbedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
@@ -26,6 +27,11 @@ def choose_embedder(settings: DataSettings) -> Embedder:
     if TwoEncoders.is_installed():
         return TwoEncoders()
     return SentenceEncoder() if SentenceEncoder.is_installed() else NgramEmbedder()
+
+
+def choose_reader(settings: DataSettings) -> EnglishReader | None:
+    """Return what reads English again; nothing beside an endpoint, whose model its owner chose."""
+    return EnglishReader() if EnglishReader.is_installed() and not settings.text_embedding_model_url else None
 
 
 def _endpoint(url: str) -> str:
