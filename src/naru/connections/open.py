@@ -10,7 +10,6 @@ from naru.connections.manager import Manager
 from naru.connections.oauth.signins import SignIns, SignInSettings
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
-from naru.connections.session.session import Hooks
 from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
 from naru.errors import StoreUnavailableError
@@ -38,7 +37,6 @@ def open_manager(
     store: Store,
     *,
     asks_for_keys: bool,
-    hooks: Hooks | None = None,
     supervision: Supervision | None = None,
     me: str = "",
 ) -> Manager:
@@ -48,7 +46,6 @@ def open_manager(
         settings: the sections `mcp` and `hub` are used.
         store: where the records are.
         asks_for_keys: whether callers need a key; `quarantine: auto` follows it.
-        hooks: what servers may ask of us.
         supervision: what stands round every tool call.
         me: this hub among those that share a database.
 
@@ -59,7 +56,6 @@ def open_manager(
     manager = Manager(
         store,
         settings=replace(connection_settings(settings.mcp), kept_in=settings.hub.data_dir),
-        hooks=hooks,
         guard=guard,
         supervision=supervision,
     )

@@ -14,7 +14,6 @@ from naru.messages import (
     CallEnd,
     CallStart,
     ChatRequest,
-    Finish,
     ImagePart,
     Message,
     Text,
@@ -131,7 +130,6 @@ class _Answer:
     text: str = ""
     calls: list[ToolCall] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    finish: str = ""
 
 
 async def probe(backend: Backend, knowledge: Knowledge, model: str) -> AsyncGenerator[Check | Report]:
@@ -330,8 +328,6 @@ class _Probe:
                         answer.calls.append(ToolCall(str(index), names[index], arguments))
                     case Usage() as usage:
                         answer.usage = usage
-                    case Finish(reason=reason):
-                        answer.finish = reason
         return answer
 
 

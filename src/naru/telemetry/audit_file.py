@@ -79,11 +79,6 @@ class AuditFile:
         self._descriptor = -1
         self._lock = -1
 
-    @property
-    def head(self) -> Head:
-        """The last line that this process has written or seen."""
-        return self._head
-
     def append(self, entries: Sequence[JsonObject], *, durable: bool = False) -> None:
         """Write entries in order with one write. Blocks: call it from a thread.
 

@@ -36,9 +36,9 @@ class Line:
 class RecentLines(logging.Handler):
     """A handler that keeps what it is given, the newest so many."""
 
-    def __init__(self, most: int = KEPT_LINES) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._lines: deque[Line] = deque(maxlen=most)
+        self._lines: deque[Line] = deque(maxlen=KEPT_LINES)
         self._ids = count(1)
         self.addFilter(RedactingFilter())
 

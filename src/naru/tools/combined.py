@@ -33,14 +33,8 @@ class CombinedToolset:
     A call may name them `server__tool`, `server.tool`, `server/tool` or, if it is the only one, `tool`.
     """
 
-    def __init__(self, toolsets: Mapping[str, Toolset], *, validate: bool = True) -> None:
-        """Take the toolsets by server name.
-
-        Args:
-            toolsets: Read at every use, so that the owner may add and remove while it is open.
-            validate: Check arguments against the tool's own schema before a call, coerced where it forbids them.
-        """
-        self._validate = validate
+    def __init__(self, toolsets: Mapping[str, Toolset]) -> None:
+        """Take the toolsets by server name; read at every use, so that the owner may add and remove meanwhile."""
         self._validators: dict[str, ArgumentsValidator] = {}
         self.toolsets = toolsets
         self.set_aside: list[SetAside] = []
@@ -126,7 +120,7 @@ class CombinedToolset:
         toolset = self.toolsets.get(tool.server) if tool is not None else None
         if tool is None or toolset is None:
             raise UnknownToolError(f"there is no tool {name!r}. {self._hint(name)}")
-        if self._validate and not getattr(toolset, "validates_arguments", False):
+        if not getattr(toolset, "validates_arguments", False):
             arguments = self._validator(self._names.name(tool) or name).validate(arguments, tool=tool.tool)
         return await toolset.call(tool.tool, arguments, context)
 

@@ -105,7 +105,6 @@ def inputs_of(bundle: Bundle) -> list[Input]:
                 is_required=bool(one.get("required")),
                 is_secret=bool(one.get("sensitive")),
                 default=() if default is None else _default(default),
-                is_list=bool(one.get("multiple")),
             )
         )
     return found

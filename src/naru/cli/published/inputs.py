@@ -32,8 +32,6 @@ class Input:
     is_secret: bool = False
     default: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    is_list: bool = False
-    """Several values may be given, each an argument of its own."""
 
 
 @dataclass

@@ -166,7 +166,6 @@ def _input(name: str, said: JsonObject) -> Input:
         is_secret=bool(said.get("isSecret")),
         default=() if default is None else (str(default),),
         choices=tuple(map(str, choices)) if isinstance(choices, list) else (),
-        is_list=bool(said.get("isRepeated")),
     )
 
 

@@ -16,8 +16,6 @@ class ServerRequest:
     server: str
     method: str
     params: JsonObject
-    during: str = ""
-    """Method of the request it belongs to, as far as that is known."""
 
 
 OnNotification = Callable[[str, JsonObject], None]

@@ -357,7 +357,7 @@ class Session:
         handler = handler or self._hooks.on_request
         if is_too_many:
             handler, why = None, f"is one question too many: {_MAX_SERVER_REQUESTS} wait for an answer"
-        asked = ServerRequest(self.server, method, without_task(params), call.method if call is not None else "")
+        asked = ServerRequest(self.server, method, without_task(params))
         answer: JsonObject = {"jsonrpc": "2.0", "id": request_id}
         try:
             if asked.method == "ping":

@@ -255,7 +255,7 @@ def _misconfigured(message: str) -> LinkError:
     return LinkError(Failure("config", "bad_config", message, "Correct the server's record.", retryable=False))
 
 
-def unreachable(error: Exception, url: URL, stage: str = "connect") -> LinkError:
+def unreachable(error: Exception, url: URL) -> LinkError:
     """Turn a client error into a fault that says whether the request can have been delivered."""
     where = shown(url.origin())
     if isinstance(error, DialError):

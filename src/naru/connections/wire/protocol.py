@@ -25,11 +25,8 @@ META_CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 META_SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 META_PERSON = "naru/person"
 """Who asks the hub, verified, in calls of a server whose entry says `tellPerson`; empty where no key is asked for."""
-META_SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 META_RELATED_TASK = "io.modelcontextprotocol/related-task"
 
-PARSE_ERROR = -32700
-INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603

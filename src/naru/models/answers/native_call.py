@@ -41,7 +41,6 @@ class NativeCall:
     _head: str = ""
     """How the arguments begin, without space: what `shows` judges."""
     _tail: str = ""
-    _is_over: bool = False
     _checks: int = 0
 
     @property

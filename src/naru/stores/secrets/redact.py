@@ -219,8 +219,8 @@ def one_line(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def install_log_redaction(redactor: Redactor = REDACTOR) -> None:
+def install_log_redaction() -> None:
     """Put the redactor before every handler of the root logger; call it after the handlers are there."""
     for handler in logging.getLogger().handlers:
         if not any(isinstance(kept, RedactingFilter) for kept in handler.filters):
-            handler.addFilter(RedactingFilter(redactor))
+            handler.addFilter(RedactingFilter())

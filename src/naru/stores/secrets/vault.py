@@ -178,14 +178,6 @@ class Vault:
             return Lease(lambda: leases.take(name), lambda: leases.give(name))
         return Lease(lambda: common.lease(name), lambda: common.end_lease(name))
 
-    def persons(self, server: str, kind: str) -> list[str]:
-        """Return who has kept something of that kind for a server. Raises StoreError."""
-        if not self.exists():
-            return []
-        return [
-            row[0] for row in self._file.run("select person from sealed where server = ? and kind = ?", (server, kind))
-        ]
-
     def close(self) -> None:
         """Close the file."""
         self._file.close()

@@ -223,9 +223,9 @@ class _Converter:
         if isinstance(node.get("items"), dict):
             node["items"] = self.node(node["items"], depth + 1)
         if _may_be(node, "array"):
-            self._array(node, notes)
+            self._array(node)
 
-    def _array(self, node: JsonObject, notes: list[str]) -> None:
+    def _array(self, node: JsonObject) -> None:
         if node.get("items") is False and self._row.keywords is not None:
             del node["items"]  # none beyond those that are named
             node["maxItems"] = min(node.get("maxItems", math.inf), len(node.get("prefixItems", [])))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import secrets
 import threading
 import time
@@ -15,8 +14,6 @@ from pathlib import Path
 from naru.messages import JsonObject
 from naru.stores.files.atomic import file_lock, replace_file
 from naru.stores.files.followed import FollowedFile
-
-logger = logging.getLogger(__name__)
 
 SESSION_SECONDS = 12 * 3600.0
 MAX_SESSIONS = 1_000

@@ -65,17 +65,15 @@ _OLDER: dict[str, Callable[[str], bool]] = {
 """Which letters of each people write; where several read as well, the first is taken."""
 
 
-def decoded(raw: bytes, declared: str = "") -> str:
-    """Decode a text file; `declared` is the encoding that it names itself, which is believed after UTF-8.
-
-    Raises:
-        UnreadableError: it is none of these.
-    """
-    return decoded_as(raw, declared)[0]
+def decoded(raw: bytes) -> str:
+    """Decode a text file, whatever encoding it is in. Raises UnreadableError."""
+    return decoded_as(raw)[0]
 
 
 def decoded_as(raw: bytes, declared: str = "") -> tuple[str, str]:
     """Decode a text file, and return the encoding that was assumed, if one was.
+
+    `declared` is the encoding that it names itself, which is believed after UTF-8.
 
     Raises:
         UnreadableError: it is none of these.

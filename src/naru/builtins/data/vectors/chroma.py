@@ -89,7 +89,7 @@ class ChromaStore:
                 "embeddings": [list(entry.vector) for entry in part],
                 "metadatas": [dict(entry.metadata) or None for entry in part],
             }
-            await self._on_collection("POST", "/upsert", body, Recorded("", len(part[0].vector)))
+            await self._post("/upsert", body, Recorded("", len(part[0].vector)))
 
     async def query(self, vectors: Sequence[Sequence[float]], n_results: int, *, embedder: str) -> list[list[Found]]:
         """Return the documents nearest to each vector, nearest first."""
@@ -100,7 +100,7 @@ class ChromaStore:
             "n_results": n_results,
             "include": ["documents", "distances", "metadatas"],
         }
-        answer = await self._on_collection("POST", "/query", body, Recorded(embedder, len(vectors[0])))
+        answer = await self._post("/query", body, Recorded(embedder, len(vectors[0])))
         if not isinstance(answer.get("documents"), list) or not isinstance(answer.get("ids"), list):
             raise VectorStoreError("Chroma's answer to a query holds no documents.")
         parts = [answer.get(part) or [[]] * len(vectors) for part in ("ids", "documents", "distances", "metadatas")]
@@ -114,7 +114,7 @@ class ChromaStore:
         entries: dict[str, Entry] = {}
         for start in range(0, len(ids), UPSERT_ENTRIES):
             body = {"ids": ids[start : start + UPSERT_ENTRIES], "include": ["documents", "embeddings", "metadatas"]}
-            answer = await self._on_collection("POST", "/get", body, made_with)
+            answer = await self._post("/get", body, made_with)
             parts = [_list(answer.get(part)) for part in ("ids", "documents", "embeddings", "metadatas")]
             for id_, text, vector, metadata in zip_longest(*parts):
                 if vector:
@@ -162,8 +162,8 @@ class ChromaStore:
             await self._session.close()
             self._session = None
 
-    async def _on_collection(self, method: str, path: str, body: JsonObject, asked: Recorded) -> JsonObject:
-        """Call on the collection; one that another client deleted or made anew is looked up again, once."""
+    async def _post(self, path: str, body: JsonObject, asked: Recorded) -> JsonObject:
+        """Post to the collection; one that another client deleted or made anew is looked up again, once."""
         for is_last in (False, True):
             if self._known is None:
                 self._known = await self._find()
@@ -171,7 +171,7 @@ class ChromaStore:
                 raise missing(self._name, await self._names())
             check_made_with(self._name, self._known.recorded, asked)
             try:
-                answer = await self._call(method, f"/{self._known.id}{path}", body)
+                answer = await self._call("POST", f"/{self._known.id}{path}", body)
             except _GoneError as error:
                 self._known = None
                 if is_last:
