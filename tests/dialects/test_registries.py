@@ -3,8 +3,8 @@
 import pytest
 
 from naru.dialects import parse, tools_from_openai
-from naru.dialects.catalog.registries import SGLANG_TOOLS, VLLM_TOOLS
 from tests.dialects.reading import load_cases
+from tests.dialects.registries import SGLANG_TOOLS, VLLM_TOOLS
 
 CASES = {
     case["id"]: case

@@ -58,7 +58,7 @@ class Body:
         drafts: whether calls in it count when it is never closed.
     """
 
-    __slots__ = ("closers", "drafts", "kind", "pending", "tokens")
+    __slots__ = ("closers", "kind", "pending", "tokens")
 
     def __init__(
         self, kind: BodyKind, closers: tuple[str, ...], pending: tuple[str, ...] = (), *, drafts: bool = False
@@ -66,7 +66,6 @@ class Body:
         self.kind: Final[BodyKind] = kind
         self.closers: Final = closers
         self.pending: Final = pending
-        self.drafts: Final = drafts
         self.tokens: Final = _body_tokens(closers, pending, drafts)
         """What ends the body, or may be a call inside it."""
 

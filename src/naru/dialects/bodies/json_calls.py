@@ -58,7 +58,7 @@ def read_json(source: Source, writer: CallWriter, *, marked: bool, closers: tupl
         closers: What ends the region; standing before the outer brace they stand for it.
     """
     if source.text[source.pos] == "[":
-        yield from _read_list(source, writer, marked=marked, closers=closers)
+        yield from _read_list(source, writer, marked=marked)
     else:
         yield from _read_object(source, writer, marked=marked, closers=closers)
 
@@ -80,9 +80,7 @@ def read_complete_object(source: Source, writer: CallWriter, *, marked: bool) ->
     return True
 
 
-def _read_list(
-    source: Source, writer: CallWriter, *, marked: bool, closers: tuple[str, ...], depth: int = 0
-) -> Reading[None]:
+def _read_list(source: Source, writer: CallWriter, *, marked: bool, depth: int = 0) -> Reading[None]:
     before = len(writer.calls)
     source.pos += 1
     others: list[tuple[int, int]] = []
@@ -121,7 +119,7 @@ def _read_item(source: Source, writer: CallWriter, first: str, *, marked: bool, 
     if first == "{":
         yield from _read_object(source, writer, marked=marked, closers=("]",))
     elif first == "[" and depth < 3:
-        yield from _read_list(source, writer, marked=marked, closers=("]",), depth=depth + 1)
+        yield from _read_list(source, writer, marked=marked, depth=depth + 1)
     elif first in CLOSERS:
         text = yield from collect_quoted(source, "[")
         write_pythonic_text(text, writer, source.offset)

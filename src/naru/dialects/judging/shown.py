@@ -180,7 +180,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         yield "pointed at"
     if "list item" in before.facts and not before.some and is_item(text):
         yield "list goes on"
-    if _sentence_goes_on(before, gap, text, leads_on=leads_on and before.same_line):
+    if _sentence_goes_on(gap, text, leads_on=leads_on and before.same_line):
         yield "sentence goes on"
         if not before.some and gap and not _is_about(calls, text):
             yield "sentence opened"
@@ -274,7 +274,7 @@ def _words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
-def _sentence_goes_on(before: Before, gap: str, text: str, *, leads_on: bool) -> bool:
+def _sentence_goes_on(gap: str, text: str, *, leads_on: bool) -> bool:
     first = text[0]
     letter = unicodedata.category(first)
     if not gap and (first in QUOTES or (letter in ("Pe", "Pf") and first not in "}]")):

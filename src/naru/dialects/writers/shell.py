@@ -17,8 +17,6 @@ from naru.dialects.writers.values import NAME
 from naru.dialects.writers.writer import ReadResult
 
 PROGRAM = "naru tool run"
-COMMAND = re.compile(r"naru tool run (?:--ticket [A-Za-z0-9_-]{22,}|--inline [A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?)")
-"""All that Naru ever writes into a shell block, the seed's form aside: nothing in it comes from a model or a tool."""
 _BLOCK = re.compile(r"```(?:bash|sh|shell)\n(naru tool run [^\n]*)\n```")
 _LOOK_ALIKE = re.compile(r"naru(?:[\s\"'`\\^]+)tool(?:[\s\"'`\\^]+)run", re.IGNORECASE)
 _HALF = re.compile(
