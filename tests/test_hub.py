@@ -17,8 +17,8 @@ from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
-from naru.stores.occupied import occupied
 from naru.stores.open import open_store
+from naru.stores.serving_lock import serving_lock
 from tests.connections.conftest import SERVERS
 from tests.sizes import within
 from tests.waiting import until
@@ -103,20 +103,20 @@ async def test_r22_a_database_that_swallows_packets_delays_the_start_by_its_own_
 @pytest.mark.parametrize("kind", ["sqlite:{}/naru.db", "file:{}/mcp.json", "{}/naru.db"])
 def test_r27_a_second_hub_on_the_same_store_is_told_who_has_it(tmp_path: Path, kind: str) -> None:
     url = kind.format(tmp_path)
-    with occupied(url, "http://127.0.0.1:20006"):
-        with pytest.raises(ConfigError) as refused, occupied(url, "http://127.0.0.1:9"):
+    with serving_lock(url, "http://127.0.0.1:20006"):
+        with pytest.raises(ConfigError) as refused, serving_lock(url, "http://127.0.0.1:9"):
             pass
         assert f"process {os.getpid()}, http://127.0.0.1:20006" in str(refused.value)
         assert "--store" in str(refused.value)
-        with occupied(f"sqlite:{tmp_path}/other.db", "http://127.0.0.1:9"):
+        with serving_lock(f"sqlite:{tmp_path}/other.db", "http://127.0.0.1:9"):
             pass
-    with occupied(url, "http://127.0.0.1:9"):
+    with serving_lock(url, "http://127.0.0.1:9"):
         pass
 
 
 def test_r27_stores_that_may_be_shared_are_not_held(tmp_path: Path) -> None:
     for url in ("memory:", "postgresql://h/db"):
-        with occupied(url, "a"), occupied(url, "b"):
+        with serving_lock(url, "a"), serving_lock(url, "b"):
             pass
 
 

@@ -20,7 +20,7 @@ from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
-from naru.config.living import Taken, take_up
+from naru.config.live import Taken, take_up
 from naru.connections.changes import Change
 from naru.connections.elsewhere import Elsewhere
 from naru.connections.follow import Follower
@@ -33,12 +33,11 @@ from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
 from naru.extras import install_command
 from naru.messages import ToolDefinition
 from naru.models.backend import Backend
-from naru.models.limits.reached import ReachedBackend
+from naru.models.limits.bounded import BoundedBackend
 from naru.models.local.weights import Progress
 from naru.models.open import open_backend
 from naru.persons import Reach, current_person, reach
 from naru.records import ServerStatus
-from naru.stores.brought import BroughtStore
 from naru.stores.kept.history import History
 from naru.stores.kept.runs import RunStore
 from naru.stores.kept.spending import Spending
@@ -48,6 +47,7 @@ from naru.stores.secrets.keys import KeyFile
 from naru.stores.shared.commons import ALONE, Commons
 from naru.stores.shared.open import shared_tables
 from naru.stores.tables import SharedTables
+from naru.stores.with_own_servers import WithOwnServers
 from naru.telemetry.audit import Audit, open_audit
 from naru.telemetry.figures import Figures
 from naru.telemetry.recorder import Recorder, recording
@@ -137,7 +137,7 @@ class Hub:
         person = current_person.get()
         if not person.reach.bounds_models and person.reach.tokens_per_day is None:
             return self._backend
-        return ReachedBackend(self._backend, person, self.spending, self.settings.model.model)
+        return BoundedBackend(self._backend, person, self.spending, self.settings.model.model)
 
     @backend.setter
     def backend(self, backend: Backend) -> None:
@@ -329,7 +329,7 @@ async def open_servers(
     async with AsyncExitStack() as stack:
         stack.callback(start_tracing(settings.telemetry))
         functions = own_records(settings)
-        store = BroughtStore(open_store(store_url(settings.hub)), functions)
+        store = WithOwnServers(open_store(store_url(settings.hub)), functions)
         stack.push_async_callback(store.close)
         with contextlib.suppress(StoreUnavailableError):  # the follower tries again and says so
             await store.open()

@@ -18,7 +18,7 @@ import pytest
 from naru.cli.terminal.exit_codes import Exit
 from naru.errors import ConfigError, StoreError
 from naru.stores import backup
-from naru.stores.occupied import occupied
+from naru.stores.serving_lock import serving_lock
 
 
 def test_servers_keys_and_the_audit_log_come_back(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_what_is_not_in_it_is_said(naru, tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_hub_that_serves_is_not_pulled_from_under(naru, tmp_path: Path) -> None:
     naru("servers", "add", "docs", "https://h/mcp")
     naru("backup", "copy.tar.gz")
-    with occupied(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
+    with serving_lock(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
         assert "serves the store" in naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
     assert "docs" in naru("servers", "list").stdout
 

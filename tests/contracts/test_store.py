@@ -11,8 +11,8 @@ import pytest
 from naru.errors import ConflictError, NotFoundError
 from naru.records import ServerRecord, TransportType
 from naru.stores.base import Store
-from naru.stores.brought import BroughtStore
 from naru.stores.open import open_store
+from naru.stores.with_own_servers import WithOwnServers
 from tests.postgres_servers import VERSIONS, PostgresServers
 
 POSTGRES = [pytest.param(f"postgres-{version}", marks=[pytest.mark.slow, pytest.mark.postgres]) for version in VERSIONS]
@@ -37,7 +37,7 @@ def url_of(kind: str, folder: Path, servers: PostgresServers) -> str:
 def make(request: pytest.FixtureRequest, tmp_path: Path, postgres_servers: PostgresServers) -> Callable[[], Store]:
     url = url_of(request.param, tmp_path, postgres_servers)
     if request.param == "brought":
-        return lambda: BroughtStore(open_store(url), [])
+        return lambda: WithOwnServers(open_store(url), [])
     return lambda: open_store(url)
 
 

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from naru.config import ServerSettings
 from naru.gateway.sessions.asgi import address_seen
 from naru.web.app import as_asgi, dispatch
-from naru.web.gate.behind import endpoints as behind_rows
+from naru.web.gate.proxy import endpoints as behind_rows
 from naru.web.gate.security import Gate, guard
 from naru.web.routes import Access, Endpoint
 from tests.web.test_security import KEYS, ask

@@ -13,7 +13,7 @@ import httpx2 as httpx
 import pytest
 
 from naru.config import Settings, load_settings
-from naru.config.living import LIVE, changed, take_up
+from naru.config.live import LIVE, changed, take_up
 from naru.errors import ConfigError
 from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend

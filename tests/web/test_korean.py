@@ -30,7 +30,7 @@ SHOWN = (
 )  # fmt: skip
 """Where what the console shows is made."""
 ELSEWHERE = (
-    "connections/wire/", "stores/backup.py", "stores/embedded_postgres.py", "stores/occupied.py", "stores/open.py",
+    "connections/wire/", "stores/backup.py", "stores/embedded_postgres.py", "stores/serving_lock.py", "stores/open.py",
     "stores/shared/open.py",
 )  # fmt: skip
 """Said to the makers of servers, or at the start and by commands, never in the console."""

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from naru.config.living import LIVE
+from naru.config.live import LIVE
 from naru.config.settings import DataSettings, Settings
 
 _HEAD = """# Settings

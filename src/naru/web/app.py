@@ -27,7 +27,7 @@ from naru.stores.secrets.file import secret_of
 from naru.telemetry.figures import Figures
 from naru.telemetry.recent import RecentLines, keeping_lines
 from naru.telemetry.tracing import active
-from naru.web import faces, hubs, mcp_faces, openapi
+from naru.web import faces, hub_requests, mcp_faces, openapi
 from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, sign_in
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
@@ -36,15 +36,15 @@ from naru.web.figures import health, metrics
 from naru.web.figures.measured import measured
 from naru.web.figures.traced import Traced
 from naru.web.following import SettingsFollower
-from naru.web.gate import behind
+from naru.web.gate import proxy
 from naru.web.gate.access import KeyRing, RateLimiter
 from naru.web.gate.logins import Logins
 from naru.web.gate.security import Gate, guard
+from naru.web.hub_signals import exchange_signals
 from naru.web.jsonrpc import host as jsonrpc
 from naru.web.jsonrpc import servers as jsonrpc_servers
 from naru.web.problems import ProblemResponse, in_the_apis_words, problem, problem_of
 from naru.web.routes import Endpoint, Handler
-from naru.web.together import together
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
             if tokens is not None:
                 await stack.enter_async_context(tokens)
             if gateway.owners is not None:
-                await stack.enter_async_context(together(hub, asgi.admission, limiter, gateway.owners))
+                await stack.enter_async_context(exchange_signals(hub, asgi.admission, limiter, gateway.owners))
             yield App(asgi, tuple(rows), gateway, hub)
     finally:
         for task in watching:
@@ -133,7 +133,7 @@ def _rows_of(hub: Hub, recent: RecentLines) -> list[Endpoint]:
     return [
         *metrics.endpoints(hub),
         *health.endpoints(hub),
-        *behind.endpoints(hub.settings.server),
+        *proxy.endpoints(hub.settings.server),
         *console.endpoints(hub),
         *faces.endpoints(hub),
         *jsonrpc.endpoints(hub),
@@ -144,7 +144,7 @@ def _rows_of(hub: Hub, recent: RecentLines) -> list[Endpoint]:
         *admin_servers.endpoints(hub),
         *sign_in.endpoints(hub),
         *own_secrets.endpoints(hub),
-        *hubs.endpoints(hub),
+        *hub_requests.endpoints(hub),
         *(approvals.endpoints(hub.approvals) if hub.approvals is not None else ()),
     ]
 

@@ -19,8 +19,8 @@ from naru.hub import Hub, open_hub
 from naru.messages import ChatRequest
 from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
-from naru.stores.brought import BroughtStore
 from naru.stores.open import open_store
+from naru.stores.with_own_servers import WithOwnServers
 from naru.web.app import open_app
 from tests.waiting import until
 
@@ -166,7 +166,7 @@ def test_the_record_is_the_same_in_every_process_and_holds_no_value_of_a_variabl
 
 async def test_what_a_hub_brings_along_hides_a_server_of_its_name_and_leaves_it_in_the_store(tmp_path: Path) -> None:
     inner = open_store(f"sqlite:{tmp_path / 'naru.db'}")
-    store = BroughtStore(inner, [ServerRecord(name="company", config={"command": "ours"})])
+    store = WithOwnServers(inner, [ServerRecord(name="company", config={"command": "ours"})])
     await store.open()
     await inner.save(ServerRecord(name="company", config={"command": "theirs"}))
     assert [record.config["command"] for record in await store.list()] == ["ours"]

@@ -24,8 +24,8 @@ from naru.cli.terminal.exit_codes import exit_code
 from naru.config import Settings
 from naru.errors import ConfigError, NaruError
 from naru.hub import key_file
-from naru.stores.occupied import occupied
 from naru.stores.open import store_url
+from naru.stores.serving_lock import serving_lock
 from naru.stores.shared.workers import WorkerCommons
 from naru.telemetry.logs import configure_logging
 from naru.web.gate.admission import auth_is_on
@@ -60,7 +60,7 @@ def serve_with_workers(settings: Settings, config: Path | None) -> None:
     with ExitStack() as stack:
         bound = stack.enter_context(reserve(settings.server.host, settings.server.port))
         settings.server.port = bound.getsockname()[1]
-        stack.enter_context(occupied(store_url(settings.hub), address_of(bound, settings.server)))
+        stack.enter_context(serving_lock(store_url(settings.hub), address_of(bound, settings.server)))
         keys = key_file(settings)
         if auth_is_on(settings.server, were_made=keys.were_made()) and (shown_in := keys.ensure_admin()):
             tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")

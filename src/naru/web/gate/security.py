@@ -14,12 +14,12 @@ from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
 from naru.persons import Person, current_person, current_request
 from naru.web.gate.admission import Admission, auth_is_on
-from naru.web.gate.behind import Behind
-from naru.web.gate.decorated import CORS_HEADERS, decorated
+from naru.web.gate.answer_headers import CORS_HEADERS, with_headers
 from naru.web.gate.held import WhileGood
 from naru.web.gate.hosts import HostRules, is_loopback
 from naru.web.gate.incoming import BodyTooLargeError, EdgeHeaders, limited, session_cookie
 from naru.web.gate.principal import LOCAL, KeyCheck, Principal, RateLimit
+from naru.web.gate.proxy import BehindProxy
 from naru.web.problems import in_the_apis_words, problem, problem_of
 from naru.web.routes import ROLE_NAMES, Access, Endpoint, RouteTable
 
@@ -115,7 +115,7 @@ class Gate:
 
     def _go_by(self, settings: ServerSettings) -> None:
         """Work out what each request is judged by."""
-        self._hosts, self._behind = HostRules(settings), Behind.of(settings)
+        self._hosts, self._behind = HostRules(settings), BehindProxy.of(settings)
         words, media = settings.max_body_bytes, settings.max_media_body_bytes
         self._most = (words, max(words, media))
         """How many bytes a body may have, and one of an endpoint for media: pictures need more room than words."""
@@ -168,7 +168,7 @@ class Gate:
 
     def _told(self, scope: Scope, send: Send, headers: EdgeHeaders) -> Send:
         is_foreign = headers.origin is not None and self._hosts.is_foreign_page(headers.origin)
-        return decorated(scope["state"], send, headers, self._said, foreign=is_foreign)
+        return with_headers(scope["state"], send, headers, self._said, foreign=is_foreign)
 
     def _check_edge(self, scope: Scope, headers: EdgeHeaders) -> None:
         if headers.size > MAX_HEADER_BYTES:

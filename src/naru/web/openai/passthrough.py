@@ -8,7 +8,7 @@ from naru.errors import ModelError, NaruError
 from naru.http1.reply import Reply
 from naru.messages import JsonObject
 from naru.models.backend import Backend, for_model
-from naru.models.limits.reached import ReachedBackend
+from naru.models.limits.bounded import BoundedBackend
 from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
@@ -44,7 +44,7 @@ async def as_reached(backend: Backend, model: str, size: int) -> Backend:
     Raises:
         NotFoundError, ModelError: the model is hidden, or the budget used up.
     """
-    return await backend.raw(model, size) if isinstance(backend, ReachedBackend) else backend
+    return await backend.raw(model, size) if isinstance(backend, BoundedBackend) else backend
 
 
 class PassThrough:

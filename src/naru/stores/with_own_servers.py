@@ -10,22 +10,22 @@ from naru.stores.formats.shapes import Problem
 from naru.stores.memory import MemoryStore
 
 
-class BroughtStore:
+class WithOwnServers:
     """A store with some records in front of it, which are never written into it; they hide others of their names."""
 
     def __init__(self, inner: Store, records: Sequence[ServerRecord]) -> None:
         self._inner = inner
-        self._brought = MemoryStore(records)
+        self._own = MemoryStore(records)
 
     async def open(self) -> None:
         """Open the store."""
         await self._inner.open()
 
     async def list(self) -> Sequence[ServerRecord]:
-        """Return all records, the brought ones first."""
-        brought = await self._brought.list()
-        names = {record.name for record in brought}
-        return [*brought, *(record for record in await self._inner.list() if record.name not in names)]
+        """Return all records, those of its own first."""
+        own = await self._own.list()
+        names = {record.name for record in own}
+        return [*own, *(record for record in await self._inner.list() if record.name not in names)]
 
     async def find_by_name(self, name: str) -> ServerRecord | None:
         """Return the record of that name, or None."""
@@ -33,7 +33,7 @@ class BroughtStore:
 
     async def save(self, record: ServerRecord) -> None:
         """Add a record to the store."""
-        if await self._brought.find_by_name(record.name) is not None:
+        if await self._own.find_by_name(record.name) is not None:
             raise name_taken(record.name)
         await self._inner.save(record)
 
@@ -42,7 +42,7 @@ class BroughtStore:
         await (await self._store_of(record.name)).update(record, expected_updated_at=expected_updated_at)
 
     async def delete(self, name: str) -> bool:
-        """Remove a record; one that was brought is back after the next start."""
+        """Remove a record; one of its own is back after the next start."""
         return await (await self._store_of(name)).delete(name)
 
     async def close(self) -> None:
@@ -58,4 +58,4 @@ class BroughtStore:
         return self._inner.problems()
 
     async def _store_of(self, name: str) -> Store:
-        return self._inner if await self._brought.find_by_name(name) is None else self._brought
+        return self._inner if await self._own.find_by_name(name) is None else self._own

@@ -18,7 +18,7 @@ from naru.stores.kept.spending import Spending, seconds_to_tomorrow
 logger = logging.getLogger(__name__)
 
 
-class ReachedBackend(WrappedBackend):
+class BoundedBackend(WrappedBackend):
     """A view; closing it closes nothing."""
 
     def __init__(self, backend: Backend, person: Person, spending: Spending, default: str = "") -> None:
@@ -37,7 +37,7 @@ class ReachedBackend(WrappedBackend):
             inner = for_model(self.backend, model)
         except NotFoundError:
             raise _unknown(model) from None
-        return ReachedBackend(inner, self._person, self._spending, self._default)
+        return BoundedBackend(inner, self._person, self._spending, self._default)
 
     async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
         """Ask once, in batches."""

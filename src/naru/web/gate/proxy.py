@@ -21,7 +21,7 @@ _PREFIX = re.compile(rb"(?:/[A-Za-z0-9._~-]+)+")
 _SCHEMES = {b"http": "http", b"https": "https"}
 
 
-class Behind:
+class BehindProxy:
     """Made once for each gate that has something before it."""
 
     def __init__(self, settings: ServerSettings) -> None:
@@ -29,9 +29,9 @@ class Behind:
         self._proxies = tuple(ipaddress.ip_network(proxy) for proxy in settings.trusted_proxies)
 
     @staticmethod
-    def of(settings: ServerSettings) -> Behind | None:
+    def of(settings: ServerSettings) -> BehindProxy | None:
         """Return it for these settings; None where nothing is set, so that nothing is paid."""
-        return Behind(settings) if settings.root_path or settings.trusted_proxies else None
+        return BehindProxy(settings) if settings.root_path or settings.trusted_proxies else None
 
     def take(self, scope: Scope, headers: EdgeHeaders, send: Send) -> Send:
         """Say in the scope whom, how and below which path the client asked; the path becomes that of our own rows.

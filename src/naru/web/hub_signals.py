@@ -24,7 +24,7 @@ _OF_RECORDS = ("registered", "updated", "removed")
 
 
 @asynccontextmanager
-async def together(hub: Hub, admission: Admission, limiter: RateLimiter, owners: Owners) -> AsyncIterator[None]:
+async def exchange_signals(hub: Hub, admission: Admission, limiter: RateLimiter, owners: Owners) -> AsyncIterator[None]:
     """Tell and hear while the block runs."""
     member = _Member(hub, admission, limiter)
     hub.commons.hear("document", member.changed)

@@ -18,7 +18,7 @@ CORS_HEADERS = (
 CORS_EXPOSED = b"Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag, X-Request-Id, Request-Id"
 
 
-def decorated(
+def with_headers(
     state: MutableMapping[str, Any],
     send: Send,
     headers: EdgeHeaders,

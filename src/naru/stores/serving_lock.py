@@ -14,7 +14,7 @@ from naru.stores.open import local_path
 
 
 @contextlib.contextmanager
-def occupied(url: str, address: str) -> Iterator[None]:
+def serving_lock(url: str, address: str) -> Iterator[None]:
     """Hold a store as its one serving hub. The kernel lets go of it however this process ends.
 
     Stores in memory have one user anyway; a PostgreSQL database may be shared by several hubs on purpose.

@@ -8,7 +8,7 @@ import pytest
 
 from naru.errors import StoreError
 from naru.messages import ArgumentsDelta, CallStart, ChatEvent, ChatRequest, Finish, Message, Reasoning, Usage
-from naru.models.limits.reached import ReachedBackend
+from naru.models.limits.bounded import BoundedBackend
 from naru.models.scripted import ScriptedBackend
 from naru.persons import Bounds, Person, Reach
 from naru.stores.kept.spending import Spending
@@ -30,7 +30,7 @@ async def test_what_an_endpoint_does_not_count_is_guessed_from_all_that_it_said(
 ) -> None:
     spending = Spending(tmp_path / "spending.db")
     person = Person("key_1", Reach.of(Bounds(tokens_per_day=10_000)))
-    backend = ReachedBackend(ScriptedBackend([said]), person, spending)
+    backend = BoundedBackend(ScriptedBackend([said]), person, spending)
     [event async for event in backend.stream(ChatRequest("m", [Message("user", "hi")]))]
     assert 1000 < spending.of("key_1").tokens < 1500
     spending.close()
@@ -44,6 +44,6 @@ async def test_an_answer_is_whole_though_its_tokens_cannot_be_counted(tmp_path: 
     spending = Full(tmp_path / "spending.db")
     person = Person("key_1", Reach.of(Bounds(tokens_per_day=10_000)))
     events: list[ChatEvent] = [Usage(3, 4), Finish("stop")]
-    backend = ReachedBackend(ScriptedBackend([events]), person, spending)
+    backend = BoundedBackend(ScriptedBackend([events]), person, spending)
     assert [event async for event in backend.stream(ChatRequest("m", [Message("user", "hi")]))] == events
     spending.close()
