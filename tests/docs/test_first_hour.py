@@ -11,7 +11,8 @@ from tests.docs.blocks import ROOT, Block, _of
 PAGE = ROOT / "docs" / "start" / "first-hour.md"
 ROWS = re.findall(r"^\| (?!you |---)([^|]+) \| ([^|]+) \| (\d+) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 MOST = {
-    "only look": 1, "have a client of OpenAI's form and an endpoint": 2, "have Claude Desktop with servers": 2,
+    "only want to look": 1, "have a client for OpenAI's API and an endpoint": 2,
+    "have Claude Desktop with servers": 2,
     "found an MCP server on npm": 1, "write Python": 3, "have a folder of notes": 3, "have a database file": 3,
     "run it for others": 5, "keep what is there": 2,
 }  # fmt: skip
