@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 
 import pytest
@@ -75,9 +76,16 @@ def test_no_server_and_an_unknown_server_say_what_to_do(naru) -> None:
     assert "See: naru servers list" in naru("tools", "list", "--server", "none", code=3).stderr
 
 
-def test_a_log_level_that_was_asked_for_still_shows_log_lines(broken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NARU_LOG_LEVEL", "WARNING")
-    broken("tools", "list", code=5)
+@pytest.mark.parametrize("level", ["", "WARNING"])
+def test_log_lines_are_shown_where_a_log_level_was_asked_for_and_only_there(
+    broken, level: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if level:
+        monkeypatch.setenv("NARU_LOG_LEVEL", level)
+    caplog.set_level(logging.NOTSET)  # puts the level back in the end
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # as in a process of the command's own
+    told = broken("tools", "list", code=5).stderr
+    assert ("WARNING naru.connections.link.supervisor: server odd: " in told) is bool(level)
 
 
 def test_no_secret_of_a_server_is_told_with_its_fault(naru) -> None:  # S-34
