@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import parsed
+
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted((ROOT / "src" / "naru").rglob("*.py"))
 ALL = sorted(path for top in ("src", "tests", "bench", "scripts", "examples") for path in (ROOT / top).rglob("*.py"))
@@ -19,7 +21,7 @@ def test_a_source_file_stays_readable(path: Path) -> None:
     assert text.count("\n") <= 400, "split it: a file has at most 400 lines"
     assert path.stem not in FORBIDDEN_NAMES, "name it after what it holds"
     assert not path.stem.endswith("_service"), "name it after what it holds"
-    tree = ast.parse(text)
+    tree = parsed(text)
     assert ast.get_docstring(tree), "say at the head what lives here"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -42,7 +44,7 @@ def test_a_text_file_is_utf8_whatever_the_locale_says() -> None:
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in ALL
         if "e_text(" in (text := path.read_text(encoding="utf-8")) or "d_text(" in text
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parsed(text))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and len(node.args) == {"read_text": 0, "write_text": 1}.get(node.func.attr)

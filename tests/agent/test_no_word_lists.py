@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.syntax import parsed
 
 AGENT = Path(__file__).parents[2] / "src" / "naru" / "agent"
 AT_LEAST = 4
@@ -71,7 +72,7 @@ def _plain(parts: list[ast.expr]) -> list[str]:
 @pytest.mark.parametrize("path", sorted(AGENT.rglob("*.py")), ids=lambda path: str(path.relative_to(AGENT)))
 def test_issue_14_no_list_of_words_decides_anything(path: Path) -> None:
     file = path.relative_to(AGENT).as_posix()
-    found = [(name, line, words) for name, line, words in lists_in(ast.parse(path.read_text(encoding="utf-8")))]
+    found = [(name, line, words) for name, line, words in lists_in(parsed(path.read_text(encoding="utf-8")))]
     assert [one for one in found if not {(file, ""), (file, one[0])} & ALLOWED.keys()] == []
 
 
@@ -91,7 +92,7 @@ def test_issue_14_no_list_of_words_decides_anything(path: Path) -> None:
     ],
 )
 def test_such_a_list_is_found(source: str) -> None:
-    assert list(lists_in(ast.parse(source)))
+    assert list(lists_in(parsed(source)))
 
 
 @pytest.mark.parametrize(
@@ -105,10 +106,10 @@ def test_such_a_list_is_found(source: str) -> None:
     ],
 )
 def test_keys_types_prompts_and_marks_are_none(source: str) -> None:
-    assert not list(lists_in(ast.parse(source)))
+    assert not list(lists_in(parsed(source)))
 
 
 def test_what_is_allowed_is_there() -> None:
     for file, name in ALLOWED:
-        found = [one for one, _, _ in lists_in(ast.parse((AGENT / file).read_text(encoding="utf-8")))]
+        found = [one for one, _, _ in lists_in(parsed((AGENT / file).read_text(encoding="utf-8")))]
         assert not name or name in found, f"{file} has no {name} any more"

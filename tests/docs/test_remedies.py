@@ -17,6 +17,7 @@ from naru.cli.main import app
 from naru.config import Settings
 from naru.records import LIMITS
 from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
+from tests.syntax import parsed
 
 SOURCE = Path(__file__).parent.parent.parent / "src" / "naru"
 MAKERS = {"Failure": 3, "_refusal": 2, "_unavailable": 1, "_cannot": 1}
@@ -52,7 +53,7 @@ OPTIONS = {option for one in COMMANDS.values() for given in one.params for optio
 def remedies() -> Iterator[tuple[str, str]]:
     """Yield the place and the text of each remedy that the source holds."""
     for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
             maker = getattr(node.func, "id", getattr(node.func, "attr", ""))

@@ -19,6 +19,7 @@ from naru.models.scripted import ScriptedBackend
 from naru.records import ServerRecord
 from naru.web.app import open_app
 from naru.web.korean import in_korean, known_in_korean
+from tests.syntax import parsed
 from tests.waiting import until
 
 SOURCE = Path(naru.__file__).parent
@@ -65,7 +66,7 @@ def said() -> Iterator[tuple[str, str]]:
             name = str(file.relative_to(SOURCE))
             if name.startswith(ELSEWHERE):
                 continue
-            for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for call in ast.walk(parsed(file.read_text(encoding="utf-8"))):
                 if not isinstance(call, ast.Call) or not MAKERS.fullmatch(ast.unparse(call.func).split(".")[-1]):
                     continue
                 for given in (*call.args, *(one.value for one in call.keywords if one.arg == "remedy")):
@@ -96,7 +97,7 @@ def test_every_sentence_that_the_console_shows_is_known_in_korean_with_all_that_
 def test_no_row_is_left_over_and_each_is_korean_with_gaps_of_its_own() -> None:
     texts = []
     for file in SOURCE.rglob("*.py"):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        tree = parsed(file.read_text(encoding="utf-8"))
         texts += [text for node in ast.walk(tree) if isinstance(node, ast.expr) and (text := literal(node))]
     everything = re.sub(r"\{\w*\}", "{}", "\n".join(dict.fromkeys(texts)))
     for row, korean in rows().items():
