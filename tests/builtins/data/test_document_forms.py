@@ -173,6 +173,24 @@ def test_the_table_that_a_definition_names_above_its_columns_is_theirs(tmp_path:
     assert [one.id for one in read_documents(tmp_path / "x.csv").documents] == ["x.csv#1", "x.csv#2", "TB_LOT.QTY"]
 
 
+@pytest.mark.parametrize(
+    ("between", "ids"),
+    [
+        ("\n테이블명,TB_BALL,\n", ["TB_LOT.QTY", "x.csv#4", "TB_BALL.PITCH"]),
+        (",,\n테이블명,TB_BALL,\n설명,솔더 볼,\n", ["TB_LOT.QTY", "x.csv#5", "x.csv#6", "TB_BALL.PITCH"]),
+        ("", ["TB_LOT.QTY", "TB_LOT.PITCH"]),
+    ],
+    ids=["named", "named, below an empty line", "headings that come again"],
+)
+def test_issue_20_1_each_table_of_several_in_one_sheet_has_its_own_columns(
+    between: str, ids: list[str], tmp_path: Path
+):
+    headings = "No,컬럼명,설명\n"
+    text = f"테이블명,TB_LOT,\n{headings}1,QTY,수량\n{between}{headings}1,PITCH,간격\n"
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    assert [one.id for one in read_documents(tmp_path / "x.csv").documents][1:] == ids
+
+
 def test_headings_in_two_lines_are_one_heading_each(tmp_path: Path):
     """As cells that span others are saved."""
     lines = ["테이블,,컬럼,,", "물리명,논리명,물리명,논리명,타입", "LOT,로트,QTY,수량,NUMBER", "불량,,이름,,VARCHAR"]

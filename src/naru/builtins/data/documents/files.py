@@ -11,13 +11,20 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
-from naru.builtins.data.documents.headings import are_headings, headings_of_two_lines, is_table_of_columns, table_told
+from naru.builtins.data.documents.headings import (
+    are_headings,
+    headings_of_two_lines,
+    is_table_of_columns,
+    table_told,
+    tables_below,
+)
 from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.office_reader import OLD_OFFICE
 from naru.builtins.data.documents.rows import Row, document_of, nested_rows, table_rows
@@ -200,17 +207,27 @@ def _table(lines: Sequence[Sequence[str]], before: str, names: tuple[str, ...], 
     start = next((at for at, line in enumerate(lines[:_LINES_ABOVE]) if is_table_of_columns(line)), 0)
     if any(_filled(line) >= _filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
         start = 0
-    for above in range(start):
-        place = f"{before}{above + 1}"
-        reading.add(Document(place, "; ".join(filter(None, lines[above])), place))
+    _titles(lines[:start], 1, before, reading)
     if headings := headings_of_two_lines(lines[start : start + 2]):
         lines = [*lines[:start], headings, *lines[start + 2 :]]
     begin = lines[start : start + _LINES_LOOKED_AT]
     if begin and not are_headings(begin):
         lines, start = [[""] * len(lines[0]), *lines], 0
-    for row in table_rows(lines[start:], table_told(lines[:start]) or names):
-        _add(row, before, reading)
+    names = table_told(lines[:start]) or names
+    tables = tables_below(lines[start:])
+    for (top, at), (end, _) in itertools.pairwise([*tables, (len(lines) - start, 0)]):
+        above = lines[start + top : start + at]
+        _titles(above, start + top + 1, before, reading)
+        names = table_told(above) or names
+        for row in table_rows(lines[start + at : start + end], names):
+            _add(replace(row, place=str(int(row.place) + at)), before, reading)
     return len(lines) - start - 1
+
+
+def _titles(lines: Sequence[Sequence[str]], number: int, before: str, reading: Reading) -> None:
+    for at, line in enumerate(lines, number):
+        place = f"{before}{at}"
+        reading.add(Document(place, "; ".join(filter(None, line)), place))
 
 
 def _filled(line: Sequence[str]) -> int:

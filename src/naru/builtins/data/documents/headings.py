@@ -83,6 +83,23 @@ def table_told(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return ()
 
 
+def tables_below(lines: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    """Return where each table begins whose headings come again below the first's, and where these headings stand.
+
+    Its name may stand above them, as in a sheet that defines several: `Table | TB_BALL`.
+    """
+    found = [(0, 0)]
+    if not lines or not is_table_of_columns(lines[0]):
+        return found
+    filled = sum(map(bool, map(str.strip, lines[0])))
+    for at in range(1, len(lines)):
+        if lines[at] == lines[0]:
+            above = range(at - 1, found[-1][1], -1)
+            sparse = itertools.takewhile(lambda one: sum(map(bool, map(str.strip, lines[one]))) < filled, above)
+            found.append((next((one for one in sparse if table_told([lines[one]])), at), at))
+    return found
+
+
 def are_headings(lines: Sequence[Sequence[str]]) -> bool:
     """Tell a table's first line from one more of its rows: it is like those below it, and no heading is known."""
     first, *below = lines
