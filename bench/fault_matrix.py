@@ -1,7 +1,8 @@
 """The fault tests of connections at their full figures (docs/decisions/0100): `python bench/fault_matrix.py [PATTERN]`.
 
 Runs the matrix's tests with `NARU_FULL_SIZE=1`, where their bounds are the claims themselves, and prints what each
-measured. About ten minutes for everything; PATTERN is a `-k` expression over test names.
+measured. About ten minutes for everything on a machine of its own; where others are at work R-27's 16,000 writes alone
+take more than an hour: leave them out with PATTERN, a `-k` expression over test names, as "not r27".
 """
 
 from __future__ import annotations
