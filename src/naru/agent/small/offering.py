@@ -111,8 +111,8 @@ class Offering:
         left = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
         if len(left) <= ALL:
             return self._in_order(left, ALL)
-        if left[0].name in self.reading and len(needed(left[0])) <= self.fits(left[0], self._sources.subject):
-            # All that the nearest needs was said: what lies far behind is for something else.
+        is_all_said = len(needed(left[0])) <= self.fits(left[0], self._sources.subject)
+        if is_all_said and self.is_to_know and left[0].name in self.reading:  # Those far behind are for something else.
             left = self._surest([one for one in left if self._is_about_as_near(one, left[0])])
         ready = [tool for tool in left if not self.lacks(tool)]
         leads = self._lead_up_to(left[0]) if self.lacks(left[0]) else []
