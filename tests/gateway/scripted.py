@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.gateway.upstreams.upstream import Absence, Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Absence, Change, Envelope, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import RpcError
 
 Json = dict[str, Any]
@@ -34,12 +34,12 @@ class ScriptedUpstream:
     held: asyncio.Event | None = None
     """Lists wait for it."""
 
-    async def list(self, kind: ListKind) -> Listing:
+    async def list(self, kind: ListKind) -> Sequence[Json]:
         if self.held is not None:
             await self.held.wait()
         if kind == "tools" and "tools" not in self.items:
-            return Listing([{"name": name, "inputSchema": {"type": "object"}} for name in self.tools])
-        return Listing(self.items.get(kind, []))
+            return [{"name": name, "inputSchema": {"type": "object"}} for name in self.tools]
+        return self.items.get(kind, [])
 
     async def request(
         self, method: str, params: Json, *, relay: Relay | None = None, envelope: Envelope | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
@@ -25,8 +25,9 @@ from naru.gateway.sessions.exchange import Exchange
 from naru.gateway.sessions.parked import ParkedCall, Parking
 from naru.gateway.sessions.subscriptions import Subscriptions
 from naru.gateway.upstreams.servers import ServerUpstreams
-from naru.gateway.upstreams.upstream import Change, Listing, ListKind
+from naru.gateway.upstreams.upstream import Change, ListKind
 from naru.gateway.wire.protocol import RpcError
+from naru.messages import JsonObject
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
 from naru.tools.combined import CombinedToolset
@@ -340,7 +341,7 @@ def test_a_list_that_does_not_come_holds_nobody_up_who_needs_another():
         held = asyncio.Event()
 
         class Slow(ScriptedUpstream):
-            async def list(self, kind: ListKind) -> Listing:
+            async def list(self, kind: ListKind) -> Sequence[JsonObject]:
                 if kind == "prompts":
                     await held.wait()
                 return await super().list(kind)

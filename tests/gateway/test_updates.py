@@ -21,7 +21,7 @@ def two_servers() -> list[ScriptedUpstream]:
 
 
 def updated(client: Client, server: str, uri: str) -> None:
-    client.upstreams.tell(Change(server, "updated", "notifications/resources/updated", {"uri": uri}))
+    client.upstreams.tell(Change(server, "updated", {"uri": uri}))
 
 
 @pytest.mark.parametrize("modern", [False, True])
@@ -67,7 +67,7 @@ async def test_a_slip_in_what_is_said_of_an_update_costs_nobody_else_it() -> Non
         async with client.http.post(f"{client.url}/mcp", json=body, headers=MODERN) as events:
             assert (await next_event(events))["method"] == "notifications/subscriptions/acknowledged"
             slip = {"uri": SHARED, "_meta": ["no", "object"]}
-            client.upstreams.tell(Change("a", "updated", "notifications/resources/updated", slip))
+            client.upstreams.tell(Change("a", "updated", slip))
             assert (await next_event(events))["params"]["uri"] == SHARED
 
 

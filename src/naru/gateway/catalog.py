@@ -10,8 +10,8 @@ from typing import get_args
 from weakref import WeakKeyDictionary
 
 from naru.errors import NaruError
-from naru.gateway.upstreams.upstream import Change, Listing, ListKind, Upstream, Upstreams
-from naru.gateway.view import Freshness, View, add_server
+from naru.gateway.upstreams.upstream import Change, ListKind, Upstream, Upstreams
+from naru.gateway.view import View, add_server
 from naru.gateway.wire.protocol import INTERNAL_ERROR, METHOD_NOT_FOUND, RpcError
 from naru.messages import JsonObject
 from naru.persons import Reach, reach
@@ -34,8 +34,6 @@ class CatalogSettings:
     """How lists are kept and shown."""
 
     page_size: int = 1000
-    ttl_ms: int = 10_000
-    """What clients are told when the servers say nothing."""
     patience_seconds: float = 5.0
     """How long a list waits for a slow server; its items come later, with a list_changed."""
     retry_seconds: float = 2.0
@@ -48,14 +46,11 @@ class CatalogSettings:
 class Kept:
     """A list as it was loaded."""
 
-    listing: Listing
-    asked_at: float
-    expires: float
-    """Loop time after which a list request loads it again."""
+    items: Sequence[JsonObject]
     is_old: bool = False
     """A change came since: shown only to those whose patience is over before the new one is there."""
-    is_failed: bool = False
-    """It could not be loaded: asked for again by whoever needs it once it has expired."""
+    retry_at: float | None = None
+    """Where it could not be loaded: loop time from which whoever needs it asks for it again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -98,21 +93,21 @@ class Catalog:
         Args:
             name: the server whose face it is; empty for that of all of them.
             needs: the lists that the caller looks at, which are worth waiting for; each slow one is waited for once.
-            to_list: load again what its server calls stale.
+            to_list: whoever asks shows a list: of what is too slow for it, its client is told when it comes.
 
         Raises:
             RpcError: the face is one server's, and it cannot be used.
         """
         seen = reach(), self._upstreams.whose
         view = self._views.get((name, *seen))
-        if view is not None and view.awaits.isdisjoint(needs) and not (to_list and self._stale(view, needs)):
+        if view is not None and view.awaits.isdisjoint(needs):
             return view
         if seen[1]:
             await self._upstreams.arrive()
         patience, began = self._settings.patience_seconds, self._now()
         while True:
             upstreams = self._chosen(name)
-            loads = self._loads(upstreams, needs, began if to_list else None)
+            loads = self._loads(upstreams, needs)
             waited = [load.task for load in loads if load.asked_at + patience > self._now()]
             left = began + patience - self._now()
             if not waited or left <= 0:
@@ -161,16 +156,8 @@ class Catalog:
                 return [upstream]
         raise RpcError(INTERNAL_ERROR, f"MCP server {name!r} is not connected.", {"server": name})
 
-    def _stale(self, view: View, needs: Sequence[ListKind]) -> bool:
-        now = self._now()
-        kept = [self._kept.get(one, {}).get(kind) for one in view.upstreams.values() for kind in needs]
-        return any(each is not None and each.expires <= now for each in kept)
-
-    def _loads(self, upstreams: Sequence[Upstream], needs: Sequence[ListKind], listed_at: float | None) -> list[Load]:
-        """Begin to load what is missing of any kind; return what is on its way of the kinds that are needed.
-
-        `listed_at` is when a list request came, which wants no list that had expired by then.
-        """
+    def _loads(self, upstreams: Sequence[Upstream], needs: Sequence[ListKind]) -> list[Load]:
+        """Begin to load what is missing of any kind; return what is on its way of the kinds that are needed."""
         loads = []
         for upstream in upstreams:
             for kind in KINDS:
@@ -179,11 +166,7 @@ class Catalog:
                 key = (upstream, kind)
                 kept = self._kept.get(upstream, {}).get(kind)
                 is_good = kept is not None and not kept.is_old
-                if kept is not None and kept.is_failed and kept.expires <= self._now():
-                    is_good = False
-                if kept is not None and listed_at is not None and kind in needs:
-                    is_good = is_good and (kept.expires > listed_at or kept.asked_at >= listed_at)
-                if is_good:
+                if is_good and kept is not None and (kept.retry_at is None or kept.retry_at > self._now()):
                     continue
                 if key not in self._loading:
                     task = asyncio.create_task(self._load(upstream, kind), name=f"list {kind} of {upstream.name}")
@@ -194,53 +177,45 @@ class Catalog:
 
     async def _load(self, upstream: Upstream, kind: ListKind) -> None:
         key = (upstream, kind)
-        asked_at, failed = self._now(), False
         old = self._kept.get(upstream, {}).get(kind)
         try:
-            listing = await self._listing(upstream, kind)
-            notifies = upstream.capabilities.get(CAPABILITY[kind]) or {}
-            ttl = listing.ttl_ms if not notifies.get("listChanged") else None
-            expires = float("inf") if ttl is None else self._now() + ttl / 1000
+            new = Kept(await self._listed(upstream, kind))
         except (NaruError, RpcError) as error:
-            if old is None or not old.is_failed:
+            if old is None or old.retry_at is None:
                 logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
-            listing = old.listing if old is not None else Listing()
-            failed, expires = True, self._now() + self._settings.retry_seconds
+            new = Kept(old.items if old is not None else (), retry_at=self._now() + self._settings.retry_seconds)
         load = self._loading.get(key)
         if load is None or load.task is not asyncio.current_task():
             return  # what it asked for is of the past: a change came, and another load if somebody wants one
         del self._loading[key]
-        self._kept.setdefault(upstream, {})[kind] = Kept(listing, asked_at, expires, is_failed=failed)
+        self._kept.setdefault(upstream, {})[kind] = new
         self._views.clear()
         if load.is_missed:
             self.on_late(Change("", "servers"))
 
     @staticmethod
-    async def _listing(upstream: Upstream, kind: ListKind) -> Listing:
+    async def _listed(upstream: Upstream, kind: ListKind) -> Sequence[JsonObject]:
         """Return a server's list; one that it does not know is empty: few of those with resources have templates."""
         try:
             return await upstream.list(kind)
         except RpcError as error:
             if error.code != METHOD_NOT_FOUND:
                 raise
-            return Listing()
+            return ()
 
     def _compose(self, name: str, upstreams: list[Upstream], who: tuple[Reach, str]) -> View:
         seen = who[0]
-        listings: dict[str, dict[ListKind, Listing]] = {}
+        listings: dict[str, dict[ListKind, Sequence[JsonObject]]] = {}
         awaits: set[ListKind] = set()
         for upstream in upstreams:
             lists = listings[upstream.name] = {}
             for kind in KINDS:
                 kept = self._kept.get(upstream, {}).get(kind)
                 if CAPABILITY[kind] in upstream.capabilities and kept is not None:
-                    lists[kind] = kept.listing
-                if (upstream, kind) in self._loading or (kept is not None and kept.is_failed):
+                    lists[kind] = kept.items
+                if (upstream, kind) in self._loading or (kept is not None and kept.retry_at is not None):
                     awaits.add(kind)
-        every = [listing for kinds in listings.values() for listing in kinds.values()]
-        ttl = min((listing.ttl_ms for listing in every if listing.ttl_ms is not None), default=self._settings.ttl_ms)
-        private = not every or not seen.is_whole or bool(who[1]) or any(listing.private for listing in every)
-        view = View(Freshness(min(ttl, self._settings.ttl_ms), private), self._settings.page_size)
+        view = View(self._settings.page_size)
         naming = self._plain_name if name or self._settings.flat else self._qualified_name
         for upstream in upstreams:
             held = listings[upstream.name].items()
@@ -262,11 +237,11 @@ class Catalog:
         return self._names[kind].add(server, name)
 
 
-def _seen(seen: Reach, server: str, kind: ListKind, listing: Listing) -> Sequence[JsonObject]:
+def _seen(seen: Reach, server: str, kind: ListKind, items: Sequence[JsonObject]) -> Sequence[JsonObject]:
     """Return the items of a list that a person may see: of a server that is seen, all but some tools."""
     if kind != "tools" or seen.is_whole:
-        return listing.items
-    return [item for item in listing.items if seen.tool(server, str(item.get("name")), _hints(item))]
+        return items
+    return [item for item in items if seen.tool(server, str(item.get("name")), _hints(item))]
 
 
 def _hints(item: JsonObject) -> JsonObject | None:

@@ -22,6 +22,8 @@ QUALIFIED = "naru://"
 """`naru://server/<percent-encoded URI>` names a resource of one server, whatever others offer."""
 _IS_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S.*", re.DOTALL)
 """Official clients refuse a whole list for one address without a scheme (RFC 3986, 3.1)."""
+FRESHNESS: JsonObject = {"ttlMs": 10_000, "cacheScope": "private"}
+"""How long what is offered may be kept, and by whom (2026-07-28, caching): others may see something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +41,10 @@ class Route:
         return self.upstream.name, self.upstream.owner, self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
-    """How long a list may be kept, and by whom (2026-07-28, caching)."""
-
-    ttl_ms: int
-    private: bool = True
-
-
 class View:
     """An immutable snapshot of all that a face offers."""
 
-    def __init__(self, freshness: Freshness, page_size: int) -> None:
-        self.freshness = freshness
+    def __init__(self, page_size: int) -> None:
         self.tools: dict[str, Route] = {}
         self.prompts: dict[str, Route] = {}
         self.resources: dict[str, Route] = {}
@@ -89,9 +82,7 @@ class View:
         if end < len(items):
             result["nextCursor"] = base64.urlsafe_b64encode(f"{kind}:{end}".encode()).decode()
         if modern:
-            result["resultType"] = "complete"
-            result["ttlMs"] = self.freshness.ttl_ms
-            result["cacheScope"] = "private" if self.freshness.private else "public"
+            result |= {"resultType": "complete", **FRESHNESS}
         return result
 
     def _start(self, kind: ListKind, cursor: Json, length: int) -> int:

@@ -38,7 +38,7 @@ async def serve_functions(target: str, name: str) -> None:
 
     def complain(text: str) -> None:
         params: JsonObject = {"level": "error", "logger": name, "data": text}
-        upstreams.tell(Change(name, "message", "notifications/message", params))
+        upstreams.tell(Change(name, "message", params))
 
     def greet() -> None:
         toolset.complain = complain

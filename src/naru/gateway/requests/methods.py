@@ -15,7 +15,7 @@ from naru.gateway.requests.core import Core
 from naru.gateway.requests.results import SERVER_INFO
 from naru.gateway.sessions.exchange import Exchange
 from naru.gateway.upstreams.upstream import ListKind, Upstream
-from naru.gateway.view import View
+from naru.gateway.view import FRESHNESS, View
 from naru.gateway.wire.protocol import (
     INVALID_PARAMS,
     LOG_LEVELS,
@@ -61,8 +61,7 @@ async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
         "resultType": "complete",
         "supportedVersions": list(MODERN_VERSIONS),
         "capabilities": _capabilities(view, modern=True),
-        "ttlMs": view.freshness.ttl_ms,
-        "cacheScope": "private" if view.freshness.private else "public",
+        **FRESHNESS,
         "_meta": {META_SERVER: SERVER_INFO},
     }
     if instructions := _instructions(view):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from naru.errors import PolicyError, ToolError, UnknownToolError
-from naru.gateway.upstreams.upstream import Absence, Change, Envelope, Listing, ListKind, Relay, Upstream
+from naru.gateway.upstreams.upstream import Absence, Change, Envelope, ListKind, Relay, Upstream
 from naru.gateway.wire.protocol import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from naru.messages import AudioPart, ImagePart, JsonObject, Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.tools.toolset import CallContext, LogCallback, ProgressCallback, Toolset, definition_of
@@ -27,11 +27,9 @@ class OwnTools:
         self._toolset = toolset
         self._timeout_seconds = timeout_seconds
 
-    async def list(self, kind: ListKind) -> Listing:
+    async def list(self, kind: ListKind) -> Sequence[JsonObject]:
         """Return the tools; a Toolset has nothing else."""
-        if kind != "tools":
-            return Listing()
-        return Listing([definition_json(definition) for definition in await self._toolset.tools()])
+        return [definition_json(one) for one in await self._toolset.tools()] if kind == "tools" else ()
 
     async def request(
         self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None

@@ -15,7 +15,7 @@ from naru.connections.state import faults
 from naru.errors import NaruError, PolicyError
 from naru.gateway.upstreams.approval import asks_client
 from naru.gateway.upstreams.questions import Asker, Questions
-from naru.gateway.upstreams.upstream import Envelope, Listing, ListKind, Relay
+from naru.gateway.upstreams.upstream import Envelope, ListKind, Relay
 from naru.gateway.wire.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
@@ -86,7 +86,7 @@ class ServerUpstream:
         """What it tells models about itself."""
         return self.connection.instructions
 
-    async def list(self, kind: ListKind) -> Listing:
+    async def list(self, kind: ListKind) -> Sequence[JsonObject]:
         """Return one of its lists; tools that the rules of this installation hold back are not in it."""
         listing = await self._translated(self.connection.listing(kind))
         if listing.warning and listing.warning not in self._told:
@@ -97,7 +97,7 @@ class ServerUpstream:
             definitions = self.connection.catalogue.definitions
             offered = {tool.name: tool for tool in self._guard.offered(self.connection.record, definitions)}
             items = [as_offered(item, offered[item["name"]]) for item in items if item.get("name") in offered]
-        return Listing(items)
+        return items
 
     async def request(
         self, method: str, params: JsonObject, *, relay: Relay | None = None, envelope: Envelope | None = None

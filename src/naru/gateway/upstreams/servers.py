@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import re
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 from naru.connections.changes import Change as ManagerChange
 from naru.connections.credentials import may_sign_in
@@ -153,16 +152,15 @@ class ServerUpstreams:
     def _heard(self, server: str, method: str, params: JsonObject) -> None:
         upstream = self._known.get((server, ""))
         if method == _UPDATED:
-            self._tell(Change(server, "updated", method, params))
-        elif upstream is None or not upstream.heard(method, params):
-            kind: Literal["message", "other"] = "message" if method == "notifications/message" else "other"
-            self._tell(Change(server, kind, method, params))
+            self._tell(Change(server, "updated", params))
+        elif (upstream is None or not upstream.heard(method, params)) and method == "notifications/message":
+            self._tell(Change(server, "message", params))
 
     def _heard_own(self, connection: Connection, method: str, params: JsonObject) -> None:
         """Tell a person alone what a link of theirs said."""
         for one in [one for one in self._known.values() if one.connection is connection]:
             if method == _UPDATED:
-                self._tell(Change(one.name, "updated", method, params, one.owner))
+                self._tell(Change(one.name, "updated", params, one.owner))
             else:
                 one.heard(method, params)
 

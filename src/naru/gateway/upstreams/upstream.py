@@ -11,12 +11,6 @@ from naru.facts import fact
 from naru.messages import Json, JsonObject
 
 ListKind = Literal["tools", "prompts", "resources", "templates"]
-LIST_METHODS: dict[ListKind, str] = {
-    "tools": "tools/list",
-    "prompts": "prompts/list",
-    "resources": "resources/list",
-    "templates": "resources/templates/list",
-}
 
 
 Watched = tuple[str, str, str]
@@ -89,7 +83,7 @@ class Upstream(Protocol):
         """What it tells models about itself."""
         ...
 
-    async def list(self, kind: ListKind) -> Listing:
+    async def list(self, kind: ListKind) -> Sequence[JsonObject]:
         """Return one of its lists, all pages of it. Raises NaruError."""
         ...
 
@@ -122,22 +116,11 @@ class Upstream(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    """A server's list, raw, with what it says about keeping it."""
-
-    items: Sequence[JsonObject] = ()
-    ttl_ms: int | None = None
-    """None: the server says nothing, as legacy servers do."""
-    private: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """Something a server said of itself, or that became of it."""
 
     server: str
-    kind: Literal["tools", "prompts", "resources", "servers", "updated", "message", "other"]
-    method: str = ""
+    kind: Literal["tools", "prompts", "resources", "servers", "updated", "message"]
     params: JsonObject | None = None
     owner: str = ""
     """Whose server it is, where it is a person's own."""
