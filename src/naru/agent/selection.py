@@ -25,8 +25,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 _BEGINNING = 5  # Letters of a word that its inflections mostly share (Can et al. 2008 measured four to six).
 _TELLING_DIGITS = 3  # A shorter number says nothing of what a text is about.
 _TELLING_LETTERS = 3  # A shorter word of a script with spaces mostly joins others.
-_NAME_WEIGHT = 3
-_K1, _B = 1.2, 0.5
+_NAME_WEIGHT, _K1, _B = 3, 1.2, 0.5
 
 MAY_CHANGE = 0.17
 """How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
