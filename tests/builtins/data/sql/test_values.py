@@ -7,9 +7,11 @@ import json
 import pytest
 import pytest_asyncio
 
+from naru.builtins.data.answers import table_answer
 from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from naru.builtins.data.databases.postgresql.values import number, unique_names
+from naru.tools.serialise import to_json_text
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import BgaServer
 
@@ -122,11 +124,16 @@ async def test_every_type_becomes_json_that_says_the_same(database: Database):
 @pytest.mark.asyncio(loop_scope="module")
 @postgres_versions
 async def test_json_that_is_nested_beyond_reading_is_told_with_the_way_out(database: Database):
-    deep = "(repeat('[', 5000) || repeat(']', 5000))::json"
-    with pytest.raises(QueryError, match=r"nested too deeply\. Ask for it as text"):
-        await database.query(f"SELECT {deep} AS v")
-    (row,) = (await database.query(f"SELECT {deep}::text AS v")).records
-    assert row["v"].count("[") == 5000
+    for levels in (250, 600, 5000):
+        deep = f"(repeat('[', {levels}) || repeat(']', {levels}))::json"
+        with pytest.raises(QueryError, match=r"nested too deeply\. Ask for it as text"):
+            await database.query(f"SELECT {deep} AS v")
+        (row,) = (await database.query(f"SELECT {deep}::text AS v")).records
+        assert row["v"].count("[") == levels
+    wide = await database.query("SELECT json_agg(json_build_array(n)) AS v FROM generate_series(1, 900) n")
+    read = await database.query("SELECT (repeat('[', 199) || repeat(']', 199))::json AS v")
+    for found in (wide, read):
+        assert json.loads(to_json_text(table_answer(found)))["data"]["content"]["records"] == found.records
 
 
 @pytest.mark.slow

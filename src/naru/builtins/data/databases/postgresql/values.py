@@ -28,6 +28,8 @@ _PLAIN_TYPES = frozenset(
 )
 _INT8 = 20
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+LEVELS = 200
+"""Of one row: every writer of JSON on its way to the model takes these, with what stands around them (about 250)."""
 
 
 def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
@@ -38,10 +40,18 @@ def records(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[Jso
     """
     try:
         rows = _rows(texts, columns)
+        if any(text.count(b"[") + text.count(b"{") > LEVELS for text in texts) and _levels(rows) > LEVELS + 1:
+            raise RecursionError
         # A column of type json may hold half a character, which no answer can.
         return plain(rows) if any(map(_HALF.search, texts)) else rows
     except RecursionError as error:
         raise QueryError("A value is nested too deeply.", remedy="Ask for it as text: column::text.") from error
+
+
+def _levels(value: Any) -> int:
+    if not isinstance(value, dict | list):
+        return 0
+    return 1 + max(map(_levels, value.values() if isinstance(value, dict) else value), default=0)
 
 
 def _rows(texts: Sequence[bytes], columns: Sequence[ResultColumn]) -> list[JsonObject]:
