@@ -19,7 +19,7 @@ _PROGRAMS = ("/usr/sbin/mariadbd", "/usr/bin/mariadb-install-db", "/usr/bin/mari
 
 
 @contextmanager
-def mariadb(script: str) -> Iterator[str]:
+def mariadb(script: str, *options: str) -> Iterator[str]:
     """Start a server, run a script as root in database `bga`, and give the URL of the user `reader`."""
     if any(shutil.which(program) is None for program in _PROGRAMS):
         pytest.skip("MariaDB is missing: apt-get install mariadb-server")
@@ -42,7 +42,7 @@ def mariadb(script: str) -> Iterator[str]:
         with (folder / "log").open("wb") as log:
             server = subprocess.Popen(
                 ["/usr/sbin/mariadbd", *common, f"--socket={socket}", f"--pid-file={folder / 'pid'}",
-                 "--skip-networking", "--secure-file-priv="],
+                 "--skip-networking", "--secure-file-priv=", *options],
                 stdout=log, stderr=log,
             )  # fmt: skip
         try:

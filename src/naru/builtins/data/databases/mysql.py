@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
-from urllib.parse import parse_qs, unquote
+from urllib.parse import unquote
 
 import pymysql
 from pymysql.constants import FIELD_TYPE
@@ -33,6 +33,7 @@ from naru.builtins.data.databases.errors import (
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
 from naru.builtins.data.databases.mysql_statement import judge, without_comments
+from naru.builtins.data.databases.mysql_url import options_of
 from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
@@ -94,9 +95,8 @@ class MysqlDatabase(CheckedDatabase):
             "user": unquote(split.username or ""),
             "password": unquote(split.password or ""),
             "database": self._schema or None,
+            **options_of(split.query),
         }
-        if socket := parse_qs(split.query).get("unix_socket"):
-            self._options["unix_socket"] = socket[0]
         self._allows_superuser = settings.postgresql_db_allow_superuser
 
     async def _catalogue(self) -> Catalogue:
