@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,5 +184,20 @@ async def test_any_client_takes_the_same_steps_as_tools(tmp_path: Path, monkeypa
     assert rows.structured["data"]["content"]["row_count"] == 1
     found = await toolset.call("get_sim_search", {"query_list": ["city"], "n_results": 1}, context)
     assert found.structured["result"] == [["customer.city (text); values: Busan, Seoul"]]
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as shop:
+        shop.execute("ALTER TABLE customer RENAME COLUMN city TO town")
+    old = await toolset.call("query_bga_database", {"generated_sql": "SELECT city FROM customer"}, context)
+    assert old.is_error
+    told = await toolset.call("describe_tables", {"question": "customers of which town?"}, context)
+    assert "town text" in told.text
+    assert "city" not in told.text, "a statement that failed has the catalogue read anew"
+    assert ("customer", "town") in [one[:2] for one in await sources.find_columns("town", 3)]
+    with contextlib.closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as shop:
+        shop.execute("ALTER TABLE customer RENAME COLUMN town TO place")
+    assert "town text" in (await toolset.call("describe_tables", {"question": "customers"}, context)).text
+    monkeypatch.setattr("naru.builtins.data.sources.CATALOGUE_SECONDS", 0.0)
+    assert "place text" in (await toolset.call("describe_tables", {"question": "customers"}, context)).text
+    found = await toolset.call("get_sim_search", {"query_list": ["place"], "n_results": 1}, context)
+    assert found.structured["result"] == [["customer.place (text); values: Busan, Seoul"]]
     await toolset.close()
     await sources.close()

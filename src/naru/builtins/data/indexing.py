@@ -47,8 +47,7 @@ class Indexer:
             EmbedderMismatchError: the collection was made with another model, and is not to be replaced.
             EmbeddingError: the embedder itself fails; what was stored before stays.
         """
-        (probe,) = await self._embedder.embed([_PROBE], "passage")
-        made_with = Recorded(self._embedder.name, len(probe))
+        made_with = await self._made_with()
         if not replace:
             async for report in self._fill(self._store, documents, made_with):
                 yield report
@@ -67,6 +66,16 @@ class Indexer:
         finally:
             await staged.clear()
             await staged.close()
+
+    async def stored(self, documents: Sequence[Document]) -> dict[str, Entry]:
+        """Return what the collection holds of these, by id. Raises EmbedderMismatchError, as `run` does."""
+        made_with = await self._made_with()
+        await self._store.ensure(made_with)
+        return await self._store.stored([one.id for one in documents], made_with=made_with)
+
+    async def _made_with(self) -> Recorded:
+        (probe,) = await self._embedder.embed([_PROBE], "passage")
+        return Recorded(self._embedder.name, len(probe))
 
     async def _fill(
         self, target: VectorStore, documents: Sequence[Document], made_with: Recorded, *, keeps_known: bool = False

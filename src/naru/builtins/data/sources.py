@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from naru.builtins.data.databases.catalogue import Catalogue, documents_of
+from naru.builtins.data.databases.catalogue import VALUES, Catalogue, documents_of
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import label_of, open_database, own_label_of
 from naru.builtins.data.demo.columns import COLUMNS
@@ -22,6 +23,8 @@ from naru.config import DataSettings
 from naru.errors import NotFoundError
 
 DEMO_COLLECTION = "naru_demo_columns"
+CATALOGUE_SECONDS = 60.0
+"""For so long a change of tables or columns may go unseen, unless a statement fails before."""
 
 
 class DataSources:
@@ -41,6 +44,9 @@ class DataSources:
         """The columns of the database, as `index_database` found them."""
         self._demo_index: VectorStore | None = None
         self._catalogue: Catalogue | None = None
+        self._shape: Catalogue | None = None
+        """The same without values, as it was read last."""
+        self._read_at = -CATALOGUE_SECONDS
         self._indexing = asyncio.Lock()
 
     @property
@@ -94,14 +100,33 @@ class DataSources:
             yield report
 
     async def catalogue(self) -> Catalogue:
-        """Return the database's catalogue, and have its columns indexed; both once."""
+        """Return the database's catalogue, and have its columns indexed; both anew when tables or columns changed."""
         async with self._indexing:
-            if self._catalogue is None:
-                if not await self.columns.count():
-                    async for _ in self.index_database():
-                        pass
-                self._catalogue = await self.database.catalogue()
+            if self._catalogue is None or time.monotonic() - self._read_at >= CATALOGUE_SECONDS:
+                shape = await self.database.catalogue(values=False)
+                if self._catalogue is None or shape != self._shape:
+                    await self._follow(shape)
+                    self._catalogue, self._shape = await self.database.catalogue(), shape
+                self._read_at = time.monotonic()
         return self._catalogue
+
+    def doubt_catalogue(self) -> None:
+        """Have the next call read what tables and columns there are: a statement failed, perhaps for their change."""
+        self._read_at = -CATALOGUE_SECONDS
+
+    async def _follow(self, shape: Catalogue) -> None:
+        """Index the columns where the index is not of this shape; with values unless it was made without."""
+        documents = documents_of(shape, label_of(self.settings))
+        known = await Indexer(self.embedder, self.columns).stored(documents)
+        same = [
+            one
+            for one in documents
+            if one.id in known and f"{known[one.id].text}{VALUES}".startswith(one.text + VALUES)
+        ]
+        if not documents or not len(same) == len(documents) == await self.columns.count():
+            values = not known or any(VALUES in entry.text for entry in known.values())
+            async for _ in self.index_database(values=values):
+                pass
 
     async def index_database(self, *, values: bool = True) -> AsyncIterator[Indexed]:
         """Read the database's catalogue and keep a document for each column in place of those of the last time."""

@@ -10,6 +10,7 @@ from naru.builtins.data.answers import ToolResponse, error_answer, table_answer
 from naru.builtins.data.asking.ask import schema_text
 from naru.builtins.data.asking.scope import find_scope
 from naru.builtins.data.databases.blanks import serialize_for_cell as plain_cell
+from naru.builtins.data.databases.errors import QueryError
 from naru.builtins.data.sources import DataSources, open_sources
 from naru.errors import NaruError
 from naru.messages import ToolResult
@@ -49,6 +50,8 @@ async def query_bga_database(
     try:
         return table_answer(await sources.database.query(generated_sql))
     except NaruError as error:
+        if isinstance(error, QueryError):
+            sources.doubt_catalogue()
         return error_answer(error)
 
 

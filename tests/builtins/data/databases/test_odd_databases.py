@@ -155,6 +155,27 @@ async def test_of_a_folder_every_table_is_asked_and_every_other_file_is_named(tm
     await database.close()
 
 
+async def test_files_are_asked_as_they_are_now_and_not_as_they_were_when_they_were_opened(tmp_path: Path):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "korean.csv").write_bytes("이름\n수율\n".encode("cp949"))
+    (tmp_path / "lots.csv").write_text("a\n1\n", encoding="utf-8")
+    database = open_database(settings(str(tmp_path), tmp_path))
+    assert (await database.query("SELECT * FROM korean")).records == [{"이름": "수율"}]
+    (tmp_path / "korean.csv").write_bytes("이름\n불량률\n".encode("cp949"))  # of which a copy is read
+    assert (await database.query("SELECT * FROM korean")).records == [{"이름": "불량률"}]
+    (tmp_path / "lots.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    (tmp_path / "more.csv").write_text("c\n5\n", encoding="utf-8")
+    assert [table.name for table in (await database.catalogue()).tables] == ["korean", "lots", "more"]
+    assert (await database.query("SELECT sum(b) AS n, max(c) AS c FROM lots, more")).records == [{"n": 6, "c": 5}]
+    for file in tmp_path.iterdir():
+        file.unlink()
+    with pytest.raises(DatabaseUnavailableError, match="no CSV, Parquet or JSON files in"):
+        await database.query("SELECT * FROM lots")
+    (tmp_path / "lots.csv").write_text("a\n7\n", encoding="utf-8")
+    assert (await database.query("SELECT * FROM lots")).records == [{"a": 7}]
+    await database.close()
+
+
 @pytest.mark.parametrize("name", ["my lots.db", "50%20.db", "plain"])
 async def test_a_file_is_found_whatever_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = sqlite_at(tmp_path / name, ODD)

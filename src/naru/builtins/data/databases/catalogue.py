@@ -10,6 +10,8 @@ from naru.builtins.data.documents.document import Document
 
 VALUES_TOLD = 8
 VALUE_CHARACTERS = 40
+VALUES = "; values: "
+"""Stands before them in a document, after all else."""
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^.]+)')
 
 
@@ -95,8 +97,9 @@ def _texts(table: Table) -> Iterator[tuple[Column, str]]:
             for own, other in zip(reference.columns, reference.other_columns, strict=False)
             if own == column.name
         ]
+        text = "; ".join([text, *details])
         if column.values:
             told = [value[:VALUE_CHARACTERS] for value in column.values[:VALUES_TOLD]]
             more = ", …" if len(column.values) > VALUES_TOLD else ""
-            details.append(f"values: {', '.join(told)}{more}")
-        yield column, "; ".join([text, *details])
+            text += f"{VALUES}{', '.join(told)}{more}"
+        yield column, text

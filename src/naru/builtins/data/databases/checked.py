@@ -38,7 +38,7 @@ class CheckedDatabase(abc.ABC):
         """Read what the database holds; see `Database.catalogue`."""
         await self.check()
         found = await self._catalogue()
-        return await with_values(found, self.query, self.mark) if values else found
+        return await with_values(found, self._query, self.mark) if values else found
 
     async def check(self) -> Checked:
         """Open it once, and prove that it is only read."""

@@ -11,8 +11,10 @@ import asyncio
 import contextlib
 import functools
 import json
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ import duckdb
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
-from naru.builtins.data.databases.duck_files import holds_tables, view_files
+from naru.builtins.data.databases.duck_files import files_in, holds_tables, view_files
 from naru.builtins.data.databases.duck_values import columns_of, run_whole
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
@@ -119,9 +121,17 @@ class DuckDatabase(CheckedDatabase):
         self._path = path_of(settings.naru_database_url)
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._judge: _Judge | None = None
+        self._files: list[tuple[str, int, int]] = []
+        """Of tables, as they were when they were opened."""
         self._left_out: list[str] = []
         self._broken: Set[tuple[str, str]] = frozenset()
         """Views that cannot be read, by schema and name."""
+
+    async def check(self) -> Checked:
+        """Open it once, files of tables again when they have changed since; and prove that it is only read."""
+        if self._files and await asyncio.to_thread(files_in, self._path) != self._files:
+            self._checked = None
+        return await super().check()
 
     async def _catalogue(self) -> Catalogue:
         """Read tables, views, columns, comments and keys."""
@@ -146,17 +156,24 @@ class DuckDatabase(CheckedDatabase):
 
     async def _query(self, sql: str) -> QueryResult:
         asked = read_asked(sql, _EXPLAINED, _FIRST_WORDS)
-        assert self._connection is not None, "check has opened it"
-        assert self._judge is not None, "check has opened it"
-        await asyncio.to_thread(self._judge.judge, asked.query)
-        cursor = self._connection.cursor()
+        connection, judge = self._connection, self._judge
+        assert connection is not None, "check has opened it"
+        assert judge is not None, "check has opened it"
+        await asyncio.to_thread(judge.judge, asked.query)
+        cursor = connection.cursor()
         work = functools.partial(_run, cursor, asked, self._limits)
         return await self._worker.run(work, functools.partial(_interrupt, cursor))
 
     async def _prove(self) -> Checked:
-        if self._connection is None:
-            connection, self._left_out = await asyncio.to_thread(_open, self._path)
+        if self._connection is None or self._files:
+            copies = Path(tempfile.mkdtemp(prefix="naru-"))
+            try:
+                connection, self._left_out, self._files = await asyncio.to_thread(_open, self._path, copies)
+            except DatabaseUnavailableError:
+                shutil.rmtree(copies, ignore_errors=True)
+                raise
             self._connection, self._judge = connection, _Judge(connection.cursor())
+            weakref.finalize(self._judge, shutil.rmtree, copies, ignore_errors=True)  # a query that runs holds it
             if not holds_tables(self._path):  # whose views have just been made
                 broken = await asyncio.to_thread(_broken_views, connection.cursor())
                 self._broken = broken.keys()
@@ -310,9 +327,10 @@ def _first_line(error: Exception) -> str:
     return " ".join([*lines[:1], *told]) or type(error).__name__
 
 
-def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
-    """Open a file, or files of tables as views; say which of these are left out, and why."""
+def _open(path: Path, copies: Path) -> tuple[duckdb.DuckDBPyConnection, list[str], list[tuple[str, int, int]]]:
+    """Open a file, or files of tables as views; say which of these are left out, and why, and what there was."""
     left_out: list[str] = []
+    files: list[tuple[str, int, int]] = []
     if not found_at(path):
         raise DatabaseUnavailableError(
             f"There is no DuckDB file or folder {path}.",
@@ -321,8 +339,9 @@ def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
         )
     try:
         if holds_tables(path):
+            files = files_in(path)
             connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
-            left_out = view_files(connection, path.resolve())
+            left_out = view_files(connection, path.resolve(), copies)
         else:
             connection = duckdb.connect(str(path), read_only=True, config=dict(_SETTINGS))
         for setting in _LOCKED:
@@ -332,7 +351,7 @@ def _open(path: Path) -> tuple[duckdb.DuckDBPyConnection, list[str]]:
             f"{path} cannot be read by DuckDB: {_first_line(error)}",
             remedy="Check that it is what its name says and that no other process writes to it.",
         ) from error
-    return connection, left_out
+    return connection, left_out, files
 
 
 def _broken_views(cursor: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], str]:

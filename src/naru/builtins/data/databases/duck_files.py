@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import tempfile
 from pathlib import Path
 
 import duckdb
@@ -31,15 +31,25 @@ def holds_tables(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in TABLE_SUFFIXES
 
 
-def view_files(connection: duckdb.DuckDBPyConnection, path: Path) -> list[str]:
+def files_in(path: Path) -> list[tuple[str, int, int]]:
+    """Return a file, or a folder's files that are not hidden, each with its time and size: what tells of a change."""
+    found = []
+    for file in path.rglob("*") if path.is_dir() else [path]:
+        if not any(part[0] == "." for part in file.relative_to(path).parts):
+            with contextlib.suppress(OSError):  # gone a moment ago, or a link to nothing
+                told = file.stat()
+                found.append((str(file), told.st_mtime_ns, told.st_size))
+    return sorted(found)
+
+
+def view_files(connection: duckdb.DuckDBPyConnection, path: Path, copies: Path) -> list[str]:
     """Make a view of each file, called as the file, more of that name with suffix and number; say what is left out.
 
-    What is read in an encoding that was assumed is told too. The engine may read these files from then on, and copies
-    of those whose encoding it does not know.
+    What is read in an encoding that was assumed is told too. The engine may read these files from then on, and the
+    copies made of those whose encoding it does not know.
     """
     seen: set[str] = set()
     left_out: list[str] = []
-    copies = Path(tempfile.mkdtemp(prefix="naru-"))
     folder = path if path.is_dir() else path.parent
     for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
         within = file.relative_to(folder)
