@@ -52,6 +52,7 @@ class Indexer:
             async for report in self._fill(self._store, documents, made_with):
                 yield report
             return
+        await self._store.sweep()
         staged = self._store.beside()
         try:
             async for report in self._fill(staged, documents, made_with, keeps_known=True):

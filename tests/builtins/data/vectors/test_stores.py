@@ -17,7 +17,11 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from naru.builtins.data.documents.document import Document
+from naru.builtins.data.embeddings.ngrams import NgramEmbedder
+from naru.builtins.data.indexing import Indexer
 from naru.builtins.data.vectors import local
+from naru.builtins.data.vectors import store as stores
 from naru.builtins.data.vectors.chroma import API, ChromaStore
 from naru.builtins.data.vectors.local import LocalStore
 from naru.builtins.data.vectors.store import (
@@ -253,6 +257,26 @@ async def test_a_collection_filled_beside_takes_the_place_at_the_end(make, name)
     assert "naru-new" not in str(told.value)
     await staged.close()
     await store.close()
+
+
+async def test_what_a_killed_run_left_is_removed_once_no_run_can_fill_it(make, name, monkeypatch):
+    store, other = make(name), make(f"{name}-other")
+    left, of_another, named_alike = store.beside(), other.beside(), make(f"{name}.naru-new-1")
+    for one in (left, of_another, named_alike):
+        await filled(one)
+    document = Document("d", "text", "d")
+
+    async def index() -> list[int]:
+        async for _ in Indexer(NgramEmbedder(), store).run([document], replace=True):
+            pass
+        return [await one.count() for one in (left, of_another, named_alike)]
+
+    assert await index() == [4, 4, 4], "another run may be filling it"
+    monkeypatch.setattr(stores, "STAGED_SECONDS", -1)
+    assert await index() == [0, 4, 4]
+    assert await store.count() == 1
+    for one in (store, other, left, of_another, named_alike):
+        await one.close()
 
 
 async def test_a_file_of_before_metadata_was_kept_is_brought_up_to_date(tmp_path: Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from naru.builtins.data.vectors.store import (
     Recorded,
     VectorStoreError,
     check_made_with,
+    is_left,
     missing,
     staged_name,
 )
@@ -27,6 +29,7 @@ from naru.messages import Json, JsonObject
 API = "/api/v2/tenants/default_tenant/databases/default_database/collections"
 REQUEST_SECONDS = 30.0
 UPSERT_ENTRIES = 500
+_NAMES_AT_ONCE = 100
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,510}[A-Za-z0-9]")
 _EMBEDDER, _DIMENSION = "naru:embedder", "naru:dimension"
 
@@ -127,6 +130,13 @@ class ChromaStore:
         other._headers = self._headers
         return other
 
+    async def sweep(self) -> None:
+        """Remove what `beside` began and nobody ended."""
+        for name in await self._names():
+            if is_left(name, self._name):
+                with contextlib.suppress(_GoneError):  # another run has just done so
+                    await self._call("DELETE", f"/{quote(name, safe='')}")
+
     async def take(self, other: Self) -> None:
         """Become what a collection from `beside` holds: the old one steps aside, the new one takes its name."""
         old, new = await self._find(), await other._find()
@@ -208,8 +218,13 @@ class ChromaStore:
             return "no Chroma server that says its version"
 
     async def _names(self) -> list[str]:
-        found = await self._call("GET", "?limit=100")
-        return [str(item.get("name")) for item in found] if isinstance(found, list) else []
+        names: list[str] = []
+        while True:
+            found = await self._call("GET", f"?limit={_NAMES_AT_ONCE}&offset={len(names)}")
+            part = [str(item.get("name")) for item in found] if isinstance(found, list) else []
+            names += part
+            if len(part) < _NAMES_AT_ONCE:
+                return names
 
     async def _call(self, method: str, path: str, body: JsonObject | None = None, *, root: str = API) -> Json:
         if self._session is None:

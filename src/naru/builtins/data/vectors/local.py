@@ -21,6 +21,7 @@ from naru.builtins.data.vectors.store import (
     Recorded,
     VectorStoreError,
     check_made_with,
+    is_left,
     missing,
     staged_name,
 )
@@ -118,6 +119,16 @@ class LocalStore:
         if self._path is None:  # in memory: the same connection is the same file
             other._connection, other._lock, other._owns_connection = self._opened(), self._lock, False
         return other
+
+    async def sweep(self) -> None:
+        """Remove what `beside` began and nobody ended."""
+
+        def work(database: sqlite3.Connection) -> None:
+            names = [name for (name,) in database.execute("SELECT name FROM collections").fetchall()]
+            left = [(name,) for name in names if is_left(name, self._collection)]
+            database.executemany("DELETE FROM collections WHERE name = ?", left)
+
+        await self._run(work)
 
     async def take(self, other: Self) -> None:
         """Become what a collection from `beside` holds, in one transaction."""

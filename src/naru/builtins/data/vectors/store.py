@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, Self
@@ -10,6 +12,8 @@ from typing import Protocol, Self
 from naru.errors import ConflictError, NotFoundError, UpstreamError
 
 _STAGED = ".naru-new-"
+STAGED_SECONDS = 86_400
+"""A collection that was begun longer ago is filled by nobody any more: whoever began it was killed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,10 @@ class VectorStore(Protocol):
         """Return an empty collection next to this one, to be filled and then taken."""
         ...
 
+    async def sweep(self) -> None:
+        """Remove what `beside` began and nobody ended, as `is_left` tells it."""
+        ...
+
     async def take(self, other: Self) -> None:
         """Become what a collection from `beside` holds; what was here before goes only then."""
         ...
@@ -133,8 +141,14 @@ def check_made_with(collection: str, recorded: Recorded, asked: Recorded) -> Non
 
 
 def staged_name(collection: str) -> str:
-    """Name a collection that is filled to take the place of this one."""
-    return f"{collection[:480]}{_STAGED}{secrets.token_hex(4)}"
+    """Name a collection that is filled to take the place of this one, with the time when it is begun."""
+    return f"{collection[:480]}{_STAGED}{int(time.time())}-{secrets.token_hex(4)}"
+
+
+def is_left(name: str, collection: str) -> bool:
+    """Tell whether a collection was begun beside this one, longer ago than any run takes."""
+    begun = re.fullmatch(r"(\d+)-[0-9a-f]{8}", name.removeprefix(f"{collection[:480]}{_STAGED}"))
+    return begun is not None and time.time() - int(begun[1]) > STAGED_SECONDS
 
 
 def missing(collection: str, existing: Sequence[str]) -> CollectionMissingError:
