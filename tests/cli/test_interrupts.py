@@ -121,18 +121,38 @@ def test_ctrl_c_ends_it(
     assert program.ended() == code
 
 
+def test_what_is_pasted_is_read_until_its_end(environment: dict[str, str]) -> None:
+    program = Terminal(str(BIN / "naru"), "parse", environment=environment)
+    program.wait_for("then press Ctrl-D")
+    program.type("The first line\nand the second.\n")
+    program.wait_for("and the second.")
+    program.type("\x04")
+    assert program.ended() == Exit.DONE
+    assert r"'The first line\nand the second.\n'" in program.shown
+
+
 # The kernel gives the signal to another thread, as it comes to nobody's wait when it is pressed before the wait began.
 _ASKS = """
 import signal, threading
 threading.Thread(target=threading.Event().wait, daemon=True).start()
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+"""
+_A_LINE = """
 from naru.cli.terminal.output import confirmed
 confirmed("Add it?", yes=False)
 """
+_A_TEXT = """
+from naru.cli.terminal.lines import pasted
+try:
+    pasted("Add it, then [y/N]")
+except KeyboardInterrupt:
+    print("Nothing was changed.")
+"""
 
 
-def test_ctrl_c_ends_a_question_though_it_interrupts_no_read(environment: dict[str, str]) -> None:
-    program = Terminal(sys.executable, "-c", _ASKS, environment=environment)
+@pytest.mark.parametrize("asked", [_A_LINE, _A_TEXT], ids=["a line", "a text"])
+def test_ctrl_c_ends_a_question_though_it_interrupts_no_read(environment: dict[str, str], asked: str) -> None:
+    program = Terminal(sys.executable, "-c", _ASKS + asked, environment=environment)
     program.wait_for("[y/N]")
     program.type("\x03")
     program.wait_for("Nothing was changed.")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.cli.terminal.lines import pasted
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
 from naru.errors import NotFoundError, UserError
@@ -68,9 +69,9 @@ def read_tools(given: str) -> tuple[Tool, ...]:
 
 def _read(where: str) -> str:
     if where == "-":
-        if sys.stdin.isatty():
-            print_note("Write or paste the model's text, then press Ctrl-D.")
-        return sys.stdin.buffer.read().decode(errors="replace")
+        is_typed = sys.stdin.isatty()
+        written = pasted("Write or paste the model's text, then press Ctrl-D.") if is_typed else sys.stdin.buffer.read()
+        return written.decode(errors="replace")
     try:
         return Path(where).read_text(encoding="utf-8", errors="replace")
     except OSError as error:

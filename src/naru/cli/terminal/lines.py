@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterator
 
 
 class Lines:
@@ -45,22 +46,45 @@ class Lines:
 def answered(question: str) -> str:
     """Ask on stderr and return the line that is typed, without its end; "" where the input ends.
 
-    Ctrl-C counts from the question's first letter on. A plain read loses the one that comes between the question
-    and its own wait in the kernel, and then waits for a line that nobody types; here the signal itself ends the wait.
-
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed. An event loop that runs would take it, and answer after the question.
+    """
+    with _asking(question) as wait:
+        wait()
+        return sys.stdin.readline().rstrip("\r\n")
+
+
+def pasted(question: str) -> bytes:
+    """Ask on stderr and return all that is typed or pasted until the input ends. Raises KeyboardInterrupt."""
+    pieces: list[bytes] = []
+    with _asking(f"{question}\n") as wait:
+        while True:
+            wait()
+            if not (piece := os.read(sys.stdin.fileno(), 65536)):
+                return b"".join(pieces)
+            pieces.append(piece)
+
+
+@contextlib.contextmanager
+def _asking(question: str) -> Iterator[Callable[[], None]]:
+    """Write a question and give the wait for a line.
+
+    Ctrl-C counts from the question's first letter on. A plain read loses the one that comes between the question
+    and its own wait in the kernel, and then waits for a line that nobody types; here the signal itself ends the wait.
     """
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     heard, told = socket.socketpair()
     told.setblocking(False)
     descriptor = signal.set_wakeup_fd(told.fileno())
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):  # Windows cannot wait for a console
+            select.select([sys.stdin, heard], [], [])
+
     try:
         sys.stderr.write(question)
         sys.stderr.flush()
-        with contextlib.suppress(OSError):  # Windows cannot wait for a console
-            select.select([sys.stdin, heard], [], [])
-        return sys.stdin.readline().rstrip("\r\n")
+        yield wait
     finally:
         signal.set_wakeup_fd(descriptor)
         signal.signal(signal.SIGINT, handler)
