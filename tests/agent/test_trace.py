@@ -91,7 +91,7 @@ async def test_a_journal_that_fails_costs_no_answer(shop: Shop) -> None:
 
 async def test_issue_14_1_who_wrote_a_call_and_what_was_mended_is_in_the_record(tmp_path: Path) -> None:
     store = RunStore(tmp_path / "runs.db")
-    call = '{"name": "get_employee_info", "arguments": {"employeeId": "EMP003"}}'
+    call = '{"name": "get_employee_info", "arguments": {"employee_id": "EMP003", "mood": "good"}}'
     small = ScriptedBackend([call, "EMP003 is in Sales."], profile=Profile(small=True), model="qwen2.5-coder-0.5b")
     request = ChatRequest("qwen2.5-coder-0.5b", (Message("user", "Which department is EMP003 in?"),))
     async for _ in run(small, CombinedToolset({"hr": hr_toolset()}), request, hooks=Hooks(journal=store)):
@@ -100,7 +100,7 @@ async def test_issue_14_1_who_wrote_a_call_and_what_was_mended_is_in_the_record(
     (made,) = found["rounds"][0]["calls"]
     assert (made["writer"], made["mended"], made["arguments"]) == ("model", True, {"employee_id": "EMP003"})
     (written,) = found["rounds"][0]["written"]
-    assert (written["id"], written["arguments"]) == (made["id"], {"employeeId": "EMP003"})
+    assert (written["id"], written["arguments"]) == (made["id"], {"employee_id": "EMP003", "mood": "good"})
     again = await replay(found)
     assert (again["same"], again["differences"]) == (True, [])
 

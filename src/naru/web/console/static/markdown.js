@@ -7,7 +7,7 @@ const opens = /^(https?:|mailto:)/i;
 
 export async function markdown(text) {
   if (text.length > most) return h("pre", { tabIndex: 0 }, text);
-  const { marked } = await import("./marked.js"); // fetched once by the browser, and anew after a failure
+  const { marked } = await import("./marked.js"); // anew after a failure
   return h("div", { className: "prose" }, blocks(marked.lexer(text, { gfm: true, breaks: true })));
 }
 
