@@ -102,7 +102,7 @@ ROWS: dict[str, Row] = {
     ),
     "tools list": Row((), ("--server", "nobody")),
     "tools search": Row(("employee",), ("employee", "--limit", "none")),
-    "tools show": Row(("hr__get_all_employees",), ("hr__nothing",), before=(("servers", "connect", "hr"),)),
+    "tools show": Row(("hr__get_all_employees",), ("hr__nothing",)),
     "tool run": Row(("hr.get_employee_info", "employee_id=EMP001"), ("hr.get_employee_info", "employee=EMP001")),
     "tool list": Row(("--local",), ("--module", "no_such_module")),
     "tool schema": Row(("hr.get_employee_info",), ("hr.nothing",)),
@@ -177,6 +177,8 @@ class World:
             return None
         if (state == "--json" and not takes_json(name)) or (row.alone and state in _ABOUT_HUBS):
             return None
+        if name.split()[0] in ("servers", "tools", "tool"):  # whatever the row before did, or a busy machine
+            self._typed(["servers", "connect", "hr"], self.seed, self.open_hub)
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             shutil.copytree(self.seed, folder, dirs_exist_ok=True)
