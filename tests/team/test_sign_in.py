@@ -112,6 +112,7 @@ async def test_who_waits_for_a_renewal_when_somebody_signs_out_gets_an_error_and
         await sign_in(manager, record)
         assert await manager.signed("up", "")
         await asyncio.sleep(1.1)
+        before = provider.refreshed  # on a busy machine the sign-in itself outlasts its first token
         asked, go_on = asyncio.Event(), asyncio.Event()
 
         async def slowly(client: Any, refresh_token: str) -> Any:
@@ -128,7 +129,7 @@ async def test_who_waits_for_a_renewal_when_somebody_signs_out_gets_an_error_and
         await out
         assert [type(one).__name__ for one in said] == ["ToolError"] * 3, said
         assert "sign-in was changed" in str(said[0])
-        assert provider.refreshed == 1
+        assert provider.refreshed == before + 1
         assert not provider.refresh, "what came of it is revoked, too"
 
 
