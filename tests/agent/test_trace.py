@@ -80,6 +80,16 @@ async def test_runs_are_listed_newest_first_and_found_by_their_words(tmp_path: P
     assert [one["id"] for one in await store.newest(caller="b")] == ["r0"]
 
 
+async def test_runs_of_a_minute_are_those_that_end_in_it_too(tmp_path: Path) -> None:
+    store = RunStore(tmp_path / "runs.db")
+    for name, started_at, seconds in (("before", 57_000, 2.9), ("into", 58_000, 4.0), ("in", 61_000, 1.0)):
+        await store.save(
+            {"id": name, "started_at": started_at, "model": "m", "question": "q", "reason": "answered", "caller": "",
+             "seconds": seconds}
+        )  # fmt: skip
+    assert [one["id"] for one in await store.newest(after=60_000, before=120_000)] == ["in", "into"]
+
+
 async def test_a_journal_that_fails_costs_no_answer(shop: Shop) -> None:
     class Full:
         async def save(self, run: JsonObject) -> None:

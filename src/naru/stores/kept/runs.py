@@ -74,7 +74,7 @@ class RunStore:
         Args:
             limit: at most so many.
             before: only runs that started before this time, in epoch milliseconds.
-            after: only runs that started then or later.
+            after: only runs that were still going on then, or began later. A minute's figures count what ended in it.
             text: only runs with this in question or model.
             caller: only runs of this caller; None is all.
             reason: only runs that ended so; empty is all.
@@ -85,7 +85,7 @@ class RunStore:
         pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         wanted = {
             "started_at < :before": before,
-            "started_at >= :after": after,
+            "started_at + 1000 * seconds >= :after": after,
             "caller = :caller": caller,
             "reason = :reason": reason or None,
             "(question like :pattern escape '\\' or model like :pattern escape '\\')": pattern if text else None,
