@@ -24,10 +24,9 @@ from tests.team.authority import Provider, say_yes
 from tests.team.conftest import Team, call_mcp, declared
 from tests.team.test_own_credentials import SIGN_IN
 from tests.team.test_sign_in import BACK, upstream
-from tests.waiting import later
+from tests.waiting import HANG_SECONDS, later
 
 pytestmark = pytest.mark.slow
-WAIT_SECONDS = 30.0
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ async def two_hubs(folder: Path, store: str) -> AsyncIterator[tuple[Provider, li
 
 async def until(holds: Any) -> None:
     """Wait until something holds; bounded."""
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + HANG_SECONDS
     while True:
         found = holds()
         if await found if asyncio.iscoroutine(found) else found:
