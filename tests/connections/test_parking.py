@@ -68,8 +68,12 @@ async def test_a_link_at_work_is_not_closed() -> None:
     async with managed(replace(SOON, idle_stop_seconds=0.1)) as manager:
         await manager.register(stdio("raw", "raw_server.py"))
         await manager.connect("raw")
-        assert (await manager.call_tool("raw", "sleep", {"seconds": 0.6})).text == "slept"
-        assert manager.connection("raw").generation == 1
+        connection = manager.connection("raw")
+        call = asyncio.ensure_future(manager.call_tool("raw", "sleep", {"seconds": 0.6}))
+        await until(lambda: connection.in_flight and connection.is_live)
+        generation = connection.generation
+        assert (await call).text == "slept"
+        assert connection.generation == generation
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["legacy", "modern"])

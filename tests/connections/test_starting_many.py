@@ -73,8 +73,8 @@ async def test_no_more_start_at_a_time_than_the_budget_and_all_of_them_connect(
 async def test_a_start_whose_stderr_moves_is_told_from_one_that_hangs(
     talks: bool, connects: bool, tmp_path: Path
 ) -> None:
-    async with managed(replace(QUICK, connect_timeout_seconds=3)) as manager:
-        await manager.register(slow(tmp_path, "s", 5, talks=talks))
+    async with managed(replace(QUICK, connect_timeout_seconds=5)) as manager:
+        await manager.register(slow(tmp_path, "s", 7 if talks else 600, talks=talks))
         assert await manager.connect("s") is connects
         if not connects:
             assert "`startTimeout`" in manager.explain("s").remedy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
@@ -96,21 +97,21 @@ async def test_a_list_shows_each_servers_tools_as_it_wrote_them() -> None:
 
 
 async def test_a_storm_of_changes_is_told_in_few_words_and_only_to_who_listens() -> None:
-    """Of 300 notices the first is told at once, the rest together (R-19); a slow machine may part them once more."""
+    """Of 300 notices the first is told at once, the rest together (R-19): once a second while they come."""
     async with pairs() as every:
         (pair,) = (pair for pair in every if pair.server == "stdiolegacy" and not pair.client.modern)
         client = pair.client
         heads = {"mcp-session-id": client.session, "accept": "text/event-stream"}
         async with client.gateway.http.get(client.gateway.url + "/mcp", headers=heads) as stream:
-            told = asyncio.create_task(next_event(stream))
+            told, start = asyncio.create_task(next_event(stream)), time.monotonic()
             assert [message.get("method") for message in await pair.call("storm")] == [None], "not on the call's stream"
             assert (await told)["method"] == "notifications/tools/list_changed"
             more = 0
             with contextlib.suppress(TimeoutError):
-                while more < 10:
+                while more < 300:
                     again = await asyncio.wait_for(next_event(stream), 1.5)
                     more += again["method"] == "notifications/tools/list_changed"
-            assert more <= 3, "300 changes were told one by one"
+            assert more <= 3 + time.monotonic() - start, "300 changes were told one by one"
 
 
 async def notes_before_the_answer(pair: Pair) -> None:
