@@ -5,23 +5,35 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import math
+import re
 import sys
 import threading
 import time
 import typing
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 
 import pytest
 import typing_extensions
 from pydantic import Field
 
-from naru.errors import ConflictError, InvalidArgumentsError, NotFoundError, ToolTimeoutError, UnknownToolError
+from naru.errors import (
+    ConflictError,
+    InvalidArgumentsError,
+    NotFoundError,
+    ToolError,
+    ToolTimeoutError,
+    UnknownToolError,
+)
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.execute import execute_tool, run_tool
 from naru.tools.functions import function_tool, threads
 from naru.tools.functions.registry import ToolRegistry, register_tool
 from naru.tools.functions.threads import WorkerThreads
 from naru.tools.functions.toolset import FunctionToolset
+from naru.tools.provider_schemas.dialect import DIALECTS
+from naru.tools.provider_schemas.forms import provider_form
 from naru.tools.toolset import CallContext
 
 CALL = CallContext()
@@ -117,6 +129,30 @@ async def test_a_generator_that_gives_more_than_is_taken_is_an_error_and_not_a_p
     result = await call(function, {"n": 4})
     assert result.is_error
     assert "more than 3 items" in result.text
+
+
+@pytest.mark.parametrize("provider", DIALECTS)
+async def test_a_default_that_json_has_no_word_for_is_the_functions_own_matter(provider):
+    @dataclass
+    class Bounds:
+        most: float = math.inf
+
+    def measure(bounds: Bounds, least: float = -math.inf, steps: list[float] = [math.nan]) -> str:  # noqa: B006
+        return f"{least} to {bounds.most} by {steps}"
+
+    form = provider_form(await FunctionToolset([measure]).tools(), provider)
+    assert form.set_aside == {}
+    assert not {"default", "Infinity", "NaN"} & set(re.findall(r"\w+", str(form.tools)))
+    assert (await call(measure, {"bounds": {}})).text == "-inf to inf by [nan]"
+
+
+async def test_a_number_with_more_digits_than_python_writes_is_an_error_of_the_tools():
+    def power(n: int):
+        return 10**n
+
+    assert (await call(power, {"n": 30})).structured == {"result": 10**30}
+    with pytest.raises(ToolError, match="4300 digits"):
+        await call(power, {"n": 5000})
 
 
 async def test_every_kind_of_parameter_gets_its_value():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -31,6 +32,13 @@ class PlainJsonSchema(GenerateJsonSchema):
         found.pop("format", None)
         return {**found, "contentEncoding": "base64"} if self._config.val_json_bytes == "base64" else found
 
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Leave out a default that JSON has no word for."""
+        found = super().default_schema(schema)
+        if not can_be_written(found.get("default")):
+            del found["default"]
+        return found
+
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
         """Accept any value where only Python can tell."""
         return {}
@@ -38,6 +46,15 @@ class PlainJsonSchema(GenerateJsonSchema):
     def callable_schema(self, schema: core_schema.CallableSchema) -> JsonSchemaValue:
         """Accept any value where only Python can tell."""
         return {}
+
+
+def can_be_written(value: Any) -> bool:
+    """Say whether JSON can say a value; it has no word for infinity."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def type_to_json_schema(annotation: Any, *, mode: Literal["validation", "serialization"] = "validation") -> JsonObject:

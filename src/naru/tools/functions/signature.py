@@ -19,7 +19,7 @@ from naru.tools.functions.annotations import bound_names, public_name, resolve, 
 from naru.tools.functions.dependencies import check_providers
 from naru.tools.functions.docstrings import read_docstring
 from naru.tools.functions.inject import Injection, injection_of
-from naru.tools.functions.json_schema import ADAPTER_CONFIG, PlainJsonSchema, simplified
+from naru.tools.functions.json_schema import ADAPTER_CONFIG, PlainJsonSchema, can_be_written, simplified
 from naru.tools.functions.mended import reading_json
 from naru.tools.functions.parameters import EMPTY, VARIADIC, Parameter, visible_parameter
 
@@ -198,9 +198,11 @@ def _schema(adapter: TypeAdapter[dict[str, Any]], parameters: list[Parameter]) -
             properties[parameter.name]["description"] = parameter.description
         if _shows_default(parameter):
             try:
-                properties[parameter.name]["default"] = to_jsonable_python(parameter.default, bytes_mode="base64")
+                default = to_jsonable_python(parameter.default, bytes_mode="base64")
             except (PydanticSerializationError, ValueError):
                 continue  # a default that only Python knows; the function applies it by itself
+            if can_be_written(default):
+                properties[parameter.name]["default"] = default
     ordered = {"type": "object", "properties": properties, "required": schema.get("required", [])}
     return {**ordered, **{key: value for key, value in schema.items() if key not in ordered}}
 
