@@ -73,7 +73,7 @@ def test_a_database_row_is_an_object():
     connection.close()
 
 
-@pytest.mark.parametrize("value", [object(), {"deep": [object()]}, {1: object()}, lambda: 1, open])
+@pytest.mark.parametrize("value", [object(), {"deep": [object()]}, {1: object()}, lambda: 1, open, [10**5000]])
 def test_what_json_cannot_tell_is_an_error_and_never_a_repr(value):
     with pytest.raises(UnserialisableError) as raised:
         to_jsonable(value)

@@ -29,7 +29,7 @@ def to_jsonable(value: Any) -> Json:
     """Return the JSON value that stands for a Python value.
 
     Raises:
-        UnserialisableError: it holds an object that JSON cannot, or contains itself.
+        UnserialisableError: it holds an object that JSON cannot, more digits than Python writes, or itself.
     """
     if type(value) is str:
         return whole_text(value)
@@ -60,11 +60,17 @@ def _told(value: Any) -> Json:
 
 
 def _writable(told: Json) -> Json:
-    """Put null for NaN and infinity, which a model's own settings can leave, and mend text."""
+    """Put null for NaN and infinity, which a model's own settings can leave, and mend text.
+
+    Raises:
+        ValueError: an integer has more digits than Python writes.
+    """
     if isinstance(told, str):
         return whole_text(told)
     if isinstance(told, float):
         return told if math.isfinite(told) else None
+    if isinstance(told, int) and told.bit_length() > 64:
+        str(told)
     if isinstance(told, dict):
         return {whole_text(key): _writable(item) for key, item in told.items()}
     return [_writable(item) for item in told] if isinstance(told, list) else told
@@ -96,7 +102,7 @@ def _opened(value: Any) -> Any:
     return [_opened(item) for item in value] if isinstance(value, list | tuple | set | frozenset) else value
 
 
-_PLAIN = frozenset({int, bool, type(None)})
+_PLAIN = frozenset({bool, type(None)})
 
 
 def _other(value: Any) -> Any:
