@@ -22,11 +22,11 @@ from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
 from naru.config.live import Taken, take_up
 from naru.connections.changes import Change
-from naru.connections.elsewhere import Elsewhere
 from naru.connections.follow import Follower
 from naru.connections.guests import Guest, Guests
 from naru.connections.manager import Manager
 from naru.connections.open import connection_settings, open_manager
+from naru.connections.other_hubs import OtherHubs
 from naru.connections.own_servers import demo_record, own_records, told_of
 from naru.connections.rules.policy import Policy
 from naru.errors import ConfigError, NotFoundError, StoreUnavailableError
@@ -342,9 +342,9 @@ async def open_servers(
         manager.hear(told_of(functions))
         stack.push_async_callback(manager.close)
         if commons.me:
-            elsewhere = Elsewhere(manager, commons, settings)
-            stack.push_async_callback(elsewhere.close)
-            await elsewhere.start()
+            others = OtherHubs(manager, commons, settings)
+            stack.push_async_callback(others.close)
+            await others.start()
         follower = Follower(
             store,
             manager,

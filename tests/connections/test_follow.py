@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from naru.config import McpSettings, load_settings
-from naru.connections.elsewhere import VaultFollower
 from naru.connections.follow import Follower
 from naru.connections.manager import Manager
+from naru.connections.vault_follower import VaultFollower
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.open import open_store

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from naru.config import McpSettings
-from naru.connections.elsewhere import VaultFollower
 from naru.connections.manager import Manager
+from naru.connections.vault_follower import VaultFollower
 from naru.errors import NaruError, StoreUnavailableError
 from naru.records import ServerRecord
 from naru.stores.base import Store

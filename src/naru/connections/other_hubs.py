@@ -1,10 +1,9 @@
-"""Follows what persons gave for servers, or took back, at another hub or by a command: their links here follow."""
+"""Follows what persons gave for servers, or took back, at other hubs of the installation: their links here follow."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 
 from naru.config import Settings
 from naru.connections.changes import Change
@@ -12,6 +11,7 @@ from naru.connections.credentials import SECRETS
 from naru.connections.manager import Manager
 from naru.connections.oauth.signins import TOKENS
 from naru.connections.transports.once import HERE, Once
+from naru.connections.vault_follower import follow_links
 from naru.errors import NaruError
 from naru.messages import Json
 from naru.persons import nobodys_context
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 _LISTS = ("tools", "prompts", "resources")
 
 
-class Elsewhere:
+class OtherHubs:
     """One for a hub that has others."""
 
     def __init__(self, manager: Manager, commons: Commons, settings: Settings) -> None:
@@ -87,47 +87,6 @@ class Elsewhere:
                 places = [place]
             else:  # nothing here depends on it: it is read when it is needed
                 places = []
-            await _follow(self._manager, places)
+            await follow_links(self._manager, places)
         except NaruError as error:
             logger.error("what a person changed at another hub is not taken up: %s", error)
-
-
-class VaultFollower:
-    """Follows what other processes write into the vault's file: workers, and commands that find no hub (`logout`)."""
-
-    def __init__(self, manager: Manager) -> None:
-        self._manager = manager
-        self._vault = manager.signins.vault
-        self._known: dict[Place, bytes] = {}
-        """What is kept as this process knows it."""
-
-    async def start(self) -> None:
-        """Note what is kept now. Raises StoreError."""
-        if not self._vault.is_a_copy:
-            self._known = dict(await asyncio.to_thread(self._vault.rows))
-            self._vault.written = self._note
-
-    async def version(self) -> object:
-        """Return what is another after another process has written. Raises StoreError."""
-        return None if self._vault.is_a_copy else await asyncio.to_thread(self._vault.version)
-
-    async def take_up(self) -> None:
-        """Have the links of all whose rows others changed follow. Raises NaruError."""
-        now = await asyncio.to_thread(self._vault.rows)
-        places = sorted(self._known.keys() | now.keys())
-        for place in [place for place in places if self._known.get(place) != now.get(place)]:
-            await _follow(self._manager, [place])
-            self._note(place, now.get(place))
-
-    def _note(self, place: Place, sealed: bytes | None) -> None:
-        if sealed is None:
-            self._known.pop(place, None)
-        else:
-            self._known[place] = sealed
-
-
-async def _follow(manager: Manager, places: Sequence[Place]) -> None:
-    """Have the links of those follow whose rows have changed. Raises NaruError."""
-    for owner, server, kind in places:
-        if kind == SECRETS or (kind == TOKENS and await manager.signins.look_again(owner, server)):
-            await manager.signed(server, owner, is_here=False)
