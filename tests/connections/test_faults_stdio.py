@@ -568,7 +568,7 @@ async def test_a_server_busy_with_a_call_is_not_taken_for_dead() -> None:
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
         waiting = asyncio.ensure_future(call(manager, "echo", text="slow"))
-        await until(lambda: connection._keeper._health._misses > health._MISSES)
+        await until(lambda: connection._supervisor._health._misses > health._MISSES)
         assert connection.status is ServerStatus.DEGRADED
         os.kill(pid, signal.SIGCONT)
         assert await waiting == "slow"

@@ -77,7 +77,7 @@ async def test_a_question_that_its_server_takes_back_is_asked_no_longer(monkeypa
             link.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": unknown}})
         link.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "q1"}})
         await asyncio.wait_for(taken_back.wait(), 30)
-        await until(lambda: len(manager.connection("s")._keeper.session._tasks) == 0)  # type: ignore[union-attr]
+        await until(lambda: len(manager.connection("s")._supervisor.session._tasks) == 0)  # type: ignore[union-attr]
         assert sent == [], "what was taken back is not answered"
         assert heard == [], "its ids are the server's own: a client would take them for ours"
 

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from naru.connections.link.traced import asked
+from naru.connections.link.traced import traced_request
 from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Session
 from naru.connections.state.faults import LinkError, RpcError
@@ -24,7 +24,7 @@ async def call_as_task(session: Session, params: Mapping[str, Json], options: Re
         LinkError: no answer came.
     """
     with session.one_call(options) as together:
-        return await asked(session, "tools/call", params, together, _called)
+        return await traced_request(session, "tools/call", params, together, _called)
 
 
 async def _called(

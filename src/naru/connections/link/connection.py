@@ -12,11 +12,11 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from naru.connections.link.as_task import call_as_task
-from naru.connections.link.dressed import dressed
+from naru.connections.link.call_options import call_options
 from naru.connections.link.private_links import PrivateLinks, in_protocol, is_isolated
 from naru.connections.link.supervisor import Supervisor
 from naru.connections.link.surroundings import Surroundings
-from naru.connections.link.traced import asked
+from naru.connections.link.traced import traced_request
 from naru.connections.session.asking import allowed_questions
 from naru.connections.session.catalogue import LIST_METHODS, Listing, ToolCatalogue, read_list
 from naru.connections.session.options import DEFAULT_OPTIONS, RequestOptions
@@ -46,7 +46,7 @@ class Connection:
         settings = around.settings
         self._settings = settings
         self.guard = around.guard
-        self._keeper = Supervisor(record, around)
+        self._supervisor = Supervisor(record, around)
         self._private = PrivateLinks(record, around, Connection) if is_isolated(record) else None
         self._in_sessions: PrivateLinks[Connection] | None = None
         if record.protocol == "auto" and allowed_questions(record.config):
@@ -62,23 +62,23 @@ class Connection:
     @property
     def life(self) -> Lifecycle:
         """State, attempts, last failure, next retry."""
-        return self._keeper.life
+        return self._supervisor.life
 
     @property
     def status(self) -> ServerStatus:
         """The state (H3)."""
-        return self._keeper.life.status
+        return self._supervisor.life.status
 
     @property
     def is_live(self) -> bool:
         """Requests can be sent now."""
-        session = self._keeper.session
+        session = self._supervisor.session
         return session is not None and session.failure is None
 
     @property
     def is_closed(self) -> bool:
         """It was ended for good."""
-        return self._keeper.is_closed
+        return self._supervisor.is_closed
 
     @property
     def is_parked(self) -> bool:
@@ -94,57 +94,57 @@ class Connection:
     @property
     def generation(self) -> int:
         """Number of the present link; grows at each reconnect."""
-        return self._keeper.life.generation
+        return self._supervisor.life.generation
 
     @property
     def revision(self) -> int:
         """Grows at each reconnect and each change of a list."""
-        return self._keeper.revision
+        return self._supervisor.revision
 
     @property
     def catalogue(self) -> ToolCatalogue:
         """The tools as sent and as offered; of the last link while there is none."""
-        return self._keeper.tools
+        return self._supervisor.tools
 
     @property
     def tools(self) -> Sequence[ToolDefinition]:
         """What can be called now, which includes a server that is being brought back: a call waits for it."""
-        return self._keeper.tools.definitions if self.is_usable else ()
+        return self._supervisor.tools.definitions if self.is_usable else ()
 
     @property
     def transport_type(self) -> TransportType | None:
         """The transport in use."""
-        return self._keeper.transport_type
+        return self._supervisor.transport_type
 
     @property
     def era(self) -> Era:
         """The protocol era of the present or last link."""
-        return self._keeper.facts.era
+        return self._supervisor.facts.era
 
     @property
     def protocol_version(self) -> str:
         """The negotiated version; empty before the first link."""
-        return self._keeper.facts.version
+        return self._supervisor.facts.version
 
     @property
     def capabilities(self) -> JsonObject:
         """The server's capabilities, as sent."""
-        return self._keeper.facts.capabilities
+        return self._supervisor.facts.capabilities
 
     @property
     def server_info(self) -> JsonObject:
         """Name, title, version as the server gives them; never used to identify it."""
-        return self._keeper.facts.server_info
+        return self._supervisor.facts.server_info
 
     @property
     def instructions(self) -> str:
         """What the server tells models about itself."""
-        return self._keeper.facts.instructions
+        return self._supervisor.facts.instructions
 
     @property
     def pid(self) -> int | None:
         """The child's process id, for a stdio server that runs."""
-        session = self._keeper.session
+        session = self._supervisor.session
         return getattr(session.transport, "pid", None) if session else None
 
     @property
@@ -169,36 +169,36 @@ class Connection:
 
     @property
     def _session(self) -> Session | None:
-        return self._keeper.session or self._keeper.last_session
+        return self._supervisor.session or self._supervisor.last_session
 
     # Connecting
 
     async def connect(self) -> bool:
         """Connect if it is not, and tell whether it is now; joins an attempt that is under way."""
-        return self.is_live or await self._keeper.demand(forced=True)
+        return self.is_live or await self._supervisor.demand(forced=True)
 
     async def settled(self) -> bool:
         """Wait for an attempt that is under way; tell whether it is connected."""
-        return await self._keeper.settled()
+        return await self._supervisor.settled()
 
     async def ensure_connected(self) -> bool:
         """Make ready for a call: one attempt when FAILED or DISCONNECTED, none when PENDING or CONNECTING (H11)."""
         if self.is_live:
             return True
         if self.is_parked:
-            return await self._keeper.demand(forced=False)
+            return await self._supervisor.demand(forced=False)
         if self.status in (ServerStatus.PENDING, ServerStatus.CONNECTING, ServerStatus.DISABLED):
             return False
-        return self._settings.reconnect.enabled and await self._keeper.demand(forced=False)
+        return self._settings.reconnect.enabled and await self._supervisor.demand(forced=False)
 
     def recall(self) -> bool:
         """Offer what is remembered of it until a call needs it; False when nothing is, so that it has to be started."""
-        return self._keeper.recall()
+        return self._supervisor.recall()
 
     async def disconnect(self) -> None:
         """Close the link and keep it closed until someone asks for it."""
         await self._close_others()
-        await self._keeper.stop()
+        await self._supervisor.stop()
 
     async def _close_others(self) -> None:
         for links in (self._private, self._in_sessions):
@@ -212,12 +212,12 @@ class Connection:
     async def close(self) -> None:
         """End the owner task and everything it holds."""
         await self._close_others()
-        await self._keeper.close()
+        await self._supervisor.close()
 
     async def refresh(self) -> None:
         """List anew, on request (H5). Raises RpcError or LinkError."""
         await self._ready()
-        await self._keeper.relist()
+        await self._supervisor.relist()
 
     # Talking
 
@@ -267,16 +267,16 @@ class Connection:
         self, method: str, params: Mapping[str, Json] | None, options: RequestOptions, revision: int
     ) -> JsonObject:
         session = await self._ready()
-        self._keeper.used_at = self._now()
+        self._supervisor.used_at = self._now()
         if method == "tools/call" and revision != self.revision:
             self._check_still_offered(params)
         if method == "tools/call" and (self.catalogue.headers or self.record.tells_person):
-            options = dressed(self.record, self.catalogue, session.era, params, options)
+            options = call_options(self.record, self.catalogue, session.era, params, options)
         try:
             if method == "tools/call" and params is not None and params.get("name") in self.catalogue.tasks:
                 result = await call_as_task(session, params, options)
             else:
-                result = await asked(session, method, params, options)
+                result = await traced_request(session, method, params, options)
         except LinkError as error:
             self._heed(session, error)
             raise
@@ -284,10 +284,10 @@ class Connection:
             self._note_success(session)
             raise
         self._note_success(session)
-        if method in _SUBSCRIBING and params and session is self._keeper.session:
+        if method in _SUBSCRIBING and params and session is self._supervisor.session:
             change = {str(params.get("uri"))}
-            held = self._keeper.held
-            self._keeper.held = held | change if method == "resources/subscribe" else held - change
+            held = self._supervisor.held
+            self._supervisor.held = held | change if method == "resources/subscribe" else held - change
         return result
 
     def _check_still_offered(self, params: Mapping[str, Json] | None) -> None:
@@ -298,12 +298,12 @@ class Connection:
             raise RpcError(INVALID_PARAMS, f"Unknown tool: {name} (it changed or went while the call waited)")
 
     def _note_success(self, session: Session) -> None:
-        self._keeper.used_at = self._now()
-        if session is not self._keeper.session:
+        self._supervisor.used_at = self._now()
+        if session is not self._supervisor.session:
             return  # it says nothing of the link that is there now
         self.life.prove()
         if self._breaker.is_open and self._breaker.succeeded():
-            self._keeper.recovered()
+            self._supervisor.recovered()
 
     def _hold_back(self, method: str) -> None:
         """Refuse at once while the server is to be left alone. Raises BusyError."""
@@ -331,7 +331,7 @@ class Connection:
         `uris` is read once there is a link, so that the last word of several that waited for it holds.
         """
         (await self._ready()).watch(frozenset(uris))
-        self._keeper.held = frozenset(uris)
+        self._supervisor.held = frozenset(uris)
 
     async def listing(self, kind: str) -> Listing:
         """Return `tools`, `prompts`, `resources` or `templates` as sent, read once per revision.
@@ -344,7 +344,7 @@ class Connection:
             await self._ready()
         if kind == "tools":  # those of the last link, while it is brought back
             return Listing(self.catalogue.raw, " ".join(self.catalogue.warnings))
-        kept = self._keeper.lists.get(kind)
+        kept = self._supervisor.lists.get(kind)
         if kept is not None:
             return kept
         if LIST_METHODS[kind][2] not in self.capabilities:
@@ -353,21 +353,21 @@ class Connection:
         revision = self.revision
         kept = await read_list(session, kind, self._settings)
         if revision == self.revision:
-            self._keeper.lists[kind] = kept
-            self._keeper.remember()
+            self._supervisor.lists[kind] = kept
+            self._supervisor.remember()
         return kept
 
     async def _ready(self) -> Session:
         """Return a live session, after one attempt if that is allowed. Raises LinkError."""
-        session = self._keeper.session
+        session = self._supervisor.session
         if session is not None and session.failure is None:
             return session
         if session is not None or self.status is ServerStatus.CONNECTING:
             # The link is being replaced, or an attempt runs: its outcome decides.
-            await self._keeper.demand(forced=False)
+            await self._supervisor.demand(forced=False)
         else:
             await self.ensure_connected()
-        session = self._keeper.session
+        session = self._supervisor.session
         if session is not None and session.failure is None:
             return session
         failure = self.life.last_failure or Failure("connect", "not_connected", f"it is {self.status}.")
@@ -381,17 +381,17 @@ class Connection:
         if error.session_gone or error.breaks_link or failure.needs_auth:
             session.lost(failure)
             session.session_gone = session.session_gone or error.session_gone
-        elif session is not self._keeper.session:
+        elif session is not self._supervisor.session:
             return  # it says nothing of the link that is there now
         elif failure.retry_after_seconds is not None:
             self._trouble = failure
             limit = self._settings.reconnect.max_retry_after_seconds
             self._breaker.told(self._now(), min(failure.retry_after_seconds, limit))
-            self._keeper.rest(min(failure.retry_after_seconds, limit))
-            self._keeper.degraded(failure)
+            self._supervisor.rest(min(failure.retry_after_seconds, limit))
+            self._supervisor.degraded(failure)
         elif failure.code == "cut" or failure.code.startswith("http_5"):
             self._trouble = failure
             if self._breaker.failed(self._now()):
-                self._keeper.degraded(failure)
+                self._supervisor.degraded(failure)
             if failure.code == "cut":
-                self._keeper.suspect()
+                self._supervisor.suspect()

@@ -14,7 +14,7 @@ from naru.telemetry.tracing import Attribute, Tracing, active, mcp_client_span
 Send = Callable[[Session, str, Mapping[str, Json] | None, RequestOptions], Awaitable[JsonObject]]
 
 
-async def asked(
+async def traced_request(
     session: Session,
     method: str,
     params: Mapping[str, Json] | None,

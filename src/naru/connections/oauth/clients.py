@@ -36,7 +36,7 @@ class Client:
     scope: str = ""
     """What it was registered for; empty where that is not known."""
 
-    def dressed(self, form: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    def with_credentials(self, form: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return a form for the token endpoint, and headers, that say who we are (RFC 6749, 2.3.1)."""
         form = {**form, "client_id": self.client_id}  # with Basic too: the official SDK's server looks for it there
         if self.method == "client_secret_basic" and self.client_secret:

@@ -160,7 +160,7 @@ async def redeem(fetch: Fetch, asked: Asked, code: str) -> JsonObject:
         "code_verifier": asked.verifier,
         **({"resource": asked.resource} if asked.resource else {}),
     }
-    form, headers = asked.client.dressed(form)
+    form, headers = asked.client.with_credentials(form)
     status, answer = await fetch.post_form(asked.authority.token_endpoint, form, headers)
     if status != 200:
         raise not_given(asked.authority.token_endpoint, status, answer)
@@ -190,7 +190,7 @@ async def exchange(fetch: Fetch, pending: Pending, code: str) -> Tokens:
 async def renew(fetch: Fetch, tokens: Tokens) -> Tokens:
     """Renew tokens by their refresh token. Raises LinkError; one that `needs_auth` says that it is void."""
     form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token, "resource": tokens.resource}
-    form, headers = tokens.client.dressed(form)
+    form, headers = tokens.client.with_credentials(form)
     status, answer = await fetch.post_form(tokens.token_endpoint, form, headers)
     if status != 200:
         raise not_given(tokens.token_endpoint, status, answer)
@@ -205,7 +205,7 @@ async def revoke(fetch: Fetch, tokens: Tokens) -> None:
         if not token:
             continue
         status, answer = 0, dict[str, Any]()
-        form, headers = tokens.client.dressed({"token": token, "token_type_hint": hint})
+        form, headers = tokens.client.with_credentials({"token": token, "token_type_hint": hint})
         # The official SDK's server wants the secret in the form as well, whatever the client's method is.
         for more in ({}, {"client_secret": tokens.client.client_secret}):
             status, answer = await fetch.post_form(tokens.revocation_endpoint, {**form, **more}, headers)

@@ -1,6 +1,6 @@
 """The state of one server's connection as a machine without clock or I/O (H3, H10, H11).
 
-The owner (`connection.py`) tells it facts with the time they happened and asks `wait_seconds` when to try again.
+The owner (`link/supervisor.py`) tells it facts with the time they happened and asks `wait_seconds` when to try again.
 
 ::
 

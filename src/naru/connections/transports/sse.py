@@ -33,6 +33,9 @@ _MAY_BE_HTTP = "If it is a Streamable HTTP server, set its transport to HTTP."
 class SseTransport:
     """Holds the stream in a task of its own; `open` returns when the server has named where to POST."""
 
+    unfinished_bytes = 0
+    """What is cut off says so itself."""
+
     def __init__(
         self, config: Mapping[str, Any], secrets: SecretValues, settings: ConnectionSettings, http: HttpClient
     ) -> None:
@@ -51,11 +54,6 @@ class SseTransport:
         self._failure: Failure | None = None
         self._closing = False
         self._tasks = Tasks()
-
-    @property
-    def unfinished_bytes(self) -> int:
-        """Nothing: what is cut off says so itself."""
-        return 0
 
     async def open(self, inbox: Inbox) -> None:
         """Open the stream and wait for its `endpoint` event. Raises LinkError."""

@@ -39,6 +39,9 @@ _IDLE_SECONDS = 0.05
 class StreamableHttpTransport:
     """Talks to one URL through the process's shared client."""
 
+    unfinished_bytes = 0
+    """What is cut off says so itself."""
+
     def __init__(
         self, config: Mapping[str, Any], secrets: SecretValues, settings: ConnectionSettings, http: HttpClient
     ) -> None:
@@ -61,11 +64,6 @@ class StreamableHttpTransport:
         self._are_texts: bool | None = None
         self._used_at = 0.0
         self._tasks = Tasks()
-
-    @property
-    def unfinished_bytes(self) -> int:
-        """Nothing: what is cut off says so itself."""
-        return 0
 
     async def open(self, inbox: Inbox) -> None:
         """Remember the inbox: the first request is the dial."""

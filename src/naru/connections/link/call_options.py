@@ -13,7 +13,7 @@ from naru.persons import current_person
 from naru.records import ServerRecord
 
 
-def dressed(
+def call_options(
     record: ServerRecord,
     catalogue: ToolCatalogue,
     era: Era,
