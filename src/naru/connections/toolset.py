@@ -64,21 +64,40 @@ class ServerToolset:
             ToolTimeoutError: no answer in time; it may still have run.
             ToolError: the server cannot be reached, or refused; a tool's own failure is a result with `is_error`.
         """
-        definition = next((tool for tool in await self.tools() if tool.name == name), None)
-        if definition is None and (self.connection.is_live or not reach().tool(self.connection.name, name, None)):
+        definition, failure = await self._definition(name), None
+        if definition is None and not self.connection.is_live:
+            try:  # whether a person is asked hangs on what the tool says of itself (S-56)
+                await self.connection.ready()
+                definition = await self._definition(name)
+            except LinkError as error:
+                failure = error
+        if definition is None and (failure is None or not reach().tool(self.connection.name, name, None)):
             raise self._unknown(name)
-        server = self._known_as or self.connection.name
+        server, revision = self._known_as or self.connection.name, self.connection.revision
         call = Call(server, name, arguments, context.caller, definition, counted_as=self._counted_as)
-        return await self._supervision.run(call, lambda: self._call(name, arguments, context), _came)
 
-    async def _call(self, name: str, arguments: JsonObject, context: CallContext) -> ToolResult:
+        async def make() -> ToolResult:
+            return await self._call(name, arguments, context, revision, failure)
+
+        return await self._supervision.run(call, make, _came)
+
+    async def _definition(self, name: str) -> ToolDefinition | None:
+        return next((tool for tool in await self.tools() if tool.name == name), None)
+
+    async def _call(
+        self, name: str, arguments: JsonObject, context: CallContext, revision: int, failure: LinkError | None
+    ) -> ToolResult:
+        """Make a call that was judged at a revision, or say why the link to it failed."""
         connection = self.connection
         try:
+            if failure is not None:
+                raise failure
             async with _Progress(context.on_progress) as progress:
                 options = RequestOptions(
                     timeout_seconds=connection.record.timeout_seconds or context.timeout_seconds,
                     meta=context.meta,
                     caller=context.caller,
+                    revision=revision,
                     on_notification=progress.hear if context.on_progress is not None else None,
                 )
                 raw = await connection.request("tools/call", {"name": name, "arguments": arguments}, options)

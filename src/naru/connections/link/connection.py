@@ -216,7 +216,7 @@ class Connection:
 
     async def refresh(self) -> None:
         """List anew, on request (H5). Raises RpcError or LinkError."""
-        await self._ready()
+        await self.ready()
         await self._supervisor.relist()
 
     # Talking
@@ -232,10 +232,11 @@ class Connection:
             LinkError: it is not connected and could not be, or no answer came.
         """
         if self._private is not None and options.caller:
-            return await (await self._private.of(options.caller)).request(method, params, replace(options, caller=""))
+            own = await self._private.of(options.caller)
+            return await own.request(method, params, replace(options, caller="", revision=None))
         if options.in_session and (link := await self._over_sessions()) is not None:
-            return await link.request(method, params, replace(options, in_session=False))
-        revision = self.revision
+            return await link.request(method, params, replace(options, in_session=False, revision=None))
+        revision = self.revision if options.revision is None else options.revision
         async with self._bulkhead:
             self.calls += 1
             self._hold_back(method)
@@ -266,7 +267,7 @@ class Connection:
     async def _send(
         self, method: str, params: Mapping[str, Json] | None, options: RequestOptions, revision: int
     ) -> JsonObject:
-        session = await self._ready()
+        session = await self.ready()
         self._supervisor.used_at = self._now()
         if method == "tools/call" and revision != self.revision:
             self._check_still_offered(params)
@@ -319,7 +320,7 @@ class Connection:
 
     async def notify(self, method: str, params: Mapping[str, Json] | None = None) -> None:
         """Send a notification. Raises LinkError."""
-        await (await self._ready()).notify(method, params)
+        await (await self.ready()).notify(method, params)
 
     def slot_lent(self) -> AbstractContextManager[None]:
         """Give the slot of one request back while the server waits for an answer to a question of its own."""
@@ -330,7 +331,7 @@ class Connection:
 
         `uris` is read once there is a link, so that the last word of several that waited for it holds.
         """
-        (await self._ready()).watch(frozenset(uris))
+        (await self.ready()).watch(frozenset(uris))
         self._supervisor.held = frozenset(uris)
 
     async def listing(self, kind: str) -> Listing:
@@ -341,7 +342,7 @@ class Connection:
             LinkError: it is not connected.
         """
         if not self.is_usable:
-            await self._ready()
+            await self.ready()
         if kind == "tools":  # those of the last link, while it is brought back
             return Listing(self.catalogue.raw, " ".join(self.catalogue.warnings))
         kept = self._supervisor.lists.get(kind)
@@ -349,7 +350,7 @@ class Connection:
             return kept
         if LIST_METHODS[kind][2] not in self.capabilities:
             return Listing()
-        session = await self._ready()
+        session = await self.ready()
         revision = self.revision
         kept = await read_list(session, kind, self._settings)
         if revision == self.revision:
@@ -357,7 +358,7 @@ class Connection:
             self._supervisor.remember()
         return kept
 
-    async def _ready(self) -> Session:
+    async def ready(self) -> Session:
         """Return a live session, after one attempt if that is allowed. Raises LinkError."""
         session = self._supervisor.session
         if session is not None and session.failure is None:

@@ -43,6 +43,8 @@ class RequestOptions:
     """Who gets what is asked while it runs; equal for all requests of one client."""
     in_session: bool = False
     """The client has a session: a server of both eras that may ask is talked to over one, too."""
+    revision: int | None = None
+    """Of the connection when the call was judged: a tool that changed since must still be offered (S-50)."""
     task: str = ""
     """The server's task that it waits for."""
     token: int = 0

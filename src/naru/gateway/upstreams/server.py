@@ -19,6 +19,7 @@ from naru.gateway.upstreams.upstream import Envelope, ListKind, Relay
 from naru.gateway.wire.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
+    INVALID_PARAMS,
     META_CAPABILITIES,
     META_CLIENT,
     META_LOG_LEVEL,
@@ -116,6 +117,7 @@ class ServerUpstream:
             on_notification=_heard(relay),
             on_request=self._asked(relay, allowed),
             caller=caller,
+            revision=self.connection.revision,
             client=relay.peer,
             in_session=envelope is not None and envelope.in_session,
         )
@@ -152,6 +154,8 @@ class ServerUpstream:
         if offered is not self._definitions[0]:
             self._definitions = (offered, {tool.name: tool for tool in offered})
         definition = self._definitions[1].get(name)
+        if definition is None:  # whoever judges calls goes by what a tool says of itself
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name} (it changed or went while the call waited)")
         asking = asks_client(relay, f"{self.name}/{name}", params.get("arguments") or {})
         call = Call(self.name, name, params.get("arguments") or {}, relay.caller, definition, asking)
         try:
