@@ -65,7 +65,8 @@ class Manager:
         """Who is signed in at which server."""
         self._store = store
         kept_in = self.settings.kept_in
-        self.http = HttpClient(kept_in=kept_in.expanduser() / "tokens" if kept_in else None)
+        tokens = kept_in.expanduser() / "tokens" if kept_in else None
+        self.http = HttpClient(kept_in=tokens, lease=lambda name: self.signins.vault.lease(name))
         hooks = hooks or Hooks()
         self._hearers: list[Hear] = [hooks.on_notification] if hooks.on_notification else []
         hooks = replace(hooks, on_notification=self._heard)

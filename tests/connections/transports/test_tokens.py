@@ -310,6 +310,33 @@ async def test_a_persons_renewal_is_given_the_time_that_the_end_of_the_hub_has()
     assert await asked == "new"
 
 
+@pytest.mark.parametrize("together", [False, True], ids=["one after the other", "at once"])
+async def test_r11_processes_that_share_a_folder_send_each_refresh_token_once(
+    manager: Manager, server: FakeHttpServer, authority: Authority, tmp_path: Path, together: bool
+) -> None:
+    """One that was sent before is void, and many authorities then void all that came of it."""
+
+    async def slow() -> None:
+        await asyncio.sleep(0.05)  # so that both would have been asked by then
+
+    authority.rotates, authority.asked = True, slow
+    server.behave = None  # each takes its own token
+    auth = grant(authority, refreshToken="REFRESH-0")
+    other = Manager(MemoryStore(), settings=replace(QUICK, kept_in=tmp_path))
+    try:
+        for one in (manager, other):
+            assert await connect(one, server, auth)
+        sources = [next(iter(one.http._sources.values())) for one in (manager, other)]
+        if together:
+            await asyncio.gather(*(source._renew() for source in sources))
+        else:
+            for source in sources:
+                await source._renew()
+    finally:
+        await other.close()
+    assert [form["refresh_token"] for form in authority.forms] == [f"REFRESH-{number}" for number in range(4)]
+
+
 async def test_a_rotated_refresh_token_outlives_this_process(
     manager: Manager, server: FakeHttpServer, authority: Authority, tmp_path: Path
 ) -> None:
@@ -323,7 +350,7 @@ async def test_a_rotated_refresh_token_outlives_this_process(
     finally:
         await second.close()
     assert [form["refresh_token"] for form in authority.forms] == ["REFRESH-0", "REFRESH-1"]
-    (kept,) = (tmp_path / "tokens").iterdir()
+    (kept,) = (tmp_path / "tokens").glob("*.json")
     assert kept.stat().st_mode & 0o777 == 0o600
     assert "REFRESH-2" in kept.read_text(encoding="utf-8")
 

@@ -34,7 +34,6 @@ PENDING_SECONDS = 600.0
 """How long a person may take to say yes."""
 TURN_SECONDS = 60.0
 """How long one process waits for another that is changing the same sign-in."""
-_LOOK_SECONDS = 0.03
 _AGAIN_SECONDS = 5.0
 """How long between two tries to keep tokens that could not be kept."""
 TOKENS, _CLIENT, _PENDING = "tokens", "client", "pending:"
@@ -334,18 +333,13 @@ class SignIns:
     @asynccontextmanager
     async def _turn(self, owner: str, server: str) -> AsyncIterator[None]:
         """Hold one person's sign-in at one server against all processes that have this vault."""
-        lease = self.vault.lease(f"sign-in/{server}/{owner}")
-        deadline = time.monotonic() + TURN_SECONDS
         try:
-            while not await asyncio.to_thread(lease.take):
-                if time.monotonic() > deadline:
+            async with self.vault.lease(f"sign-in/{server}/{owner}").held(TURN_SECONDS) as is_ours:
+                if not is_ours:
                     raise unavailable(f"The sign-in at {server!r} is being changed by another process.")
-                await asyncio.sleep(_LOOK_SECONDS)
-            yield
+                yield
         except StoreError as error:
             raise unavailable(f"The sign-in at {server!r} cannot be changed: {error.message}") from error
-        finally:
-            await asyncio.to_thread(lease.end)
 
     async def _drop(self, owner: str, server: str) -> None:
         signed = self._signed.pop((owner, server), None)

@@ -24,7 +24,7 @@ from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
 from naru.connections.transports.destinations import CheckedResolver, Lookup
 from naru.connections.transports.once import Once
-from naru.connections.transports.tokens import Grant, TokenSource, grant_of, name_of
+from naru.connections.transports.tokens import Grant, LeaseOf, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
 from naru.http1.dial import reason_of
 from naru.http1.faults import DialError, ExchangeError
@@ -32,6 +32,7 @@ from naru.http1.head import Address, address_of, request_head, with_body
 from naru.http1.pool import Pool
 from naru.http1.reply import Reply
 from naru.stores.secrets.values import SecretValues
+from naru.stores.shared.commons import ALONE
 
 _RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
 _BAD_HEADER = re.compile(r"[\r\n\0]")
@@ -61,13 +62,26 @@ class HttpClient:
     """Opens its session on first use, inside the running loop; shared by all transports and closed by the manager."""
 
     def __init__(
-        self, *, connect_timeout_seconds: float = 10.0, kept_in: Path | None = None, lookup: Lookup | None = None
+        self,
+        *,
+        connect_timeout_seconds: float = 10.0,
+        kept_in: Path | None = None,
+        lease: LeaseOf = ALONE.lease,
+        lookup: Lookup | None = None,
     ) -> None:
-        """Make a client; `kept_in` is the folder for renewed tokens, `lookup` tells where a name may lead."""
+        """Make a client.
+
+        Args:
+            connect_timeout_seconds: how long a dial may take.
+            kept_in: the folder for renewed tokens.
+            lease: by which the processes that have this folder renew them in turn.
+            lookup: tells where a name may lead.
+        """
         self.once: Once | None = None
         """How servers that run once for all hubs are reached, where there are others."""
         self._connect_timeout_seconds = connect_timeout_seconds
         self._kept_in = kept_in
+        self._lease = lease
         self._lookup = lookup
         self._sources: dict[str, TokenSource] = {}
         self._session: aiohttp.ClientSession | None = None
@@ -110,7 +124,7 @@ class HttpClient:
         name = name_of(grant)
         if name not in self._sources:
             kept = self._kept_in / name if self._kept_in else None
-            self._sources[name] = TokenSource(grant, self.session, kept)
+            self._sources[name] = TokenSource(grant, self.session, kept, self._lease)
         return self._sources[name]
 
     async def close(self) -> None:

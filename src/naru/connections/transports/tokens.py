@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,10 @@ from naru.connections.wire import messages as wire
 from naru.deadlines import bound
 from naru.errors import StoreError
 from naru.messages import JsonObject
-from naru.stores.files.atomic import replace_file
+from naru.stores.files.atomic import file_lock, replace_file
+from naru.stores.secrets.common_rows import Lease
 from naru.stores.secrets.redact import REDACTOR
+from naru.stores.shared.commons import ALONE
 from naru.tasks import let_end
 
 logger = logging.getLogger(__name__)
@@ -45,6 +47,10 @@ _QUIET_SECONDS = 60.0
 """A token younger than this that is refused is not renewed again: no storm (R-11)."""
 LAST_SECONDS = 2.0
 """How long the end of this process waits for a renewal that is under way."""
+_TURN_SECONDS = 30.0
+"""How long one process waits for another that renews the same token."""
+LeaseOf = Callable[[str], Lease]
+"""Returns a lease of a name that one process of an installation can hold at a time."""
 _KEYS = frozenset(
     {"bearer", "tokenUrl", "issuer", "clientId", "clientSecret", "clientAuth", "refreshToken", "scope", "grant"}
 )
@@ -69,12 +75,16 @@ class Grant:
 class TokenSource:
     """One server's token; any number of requests share one renewal."""
 
-    def __init__(self, grant: Grant, session: aiohttp.ClientSession, kept: Path | None) -> None:
+    def __init__(
+        self, grant: Grant, session: aiohttp.ClientSession, kept: Path | None, lease: LeaseOf = ALONE.lease
+    ) -> None:
+        """Fetch tokens by a grant; other processes that have the file `kept` renew them in turn, by `lease`."""
         self._grant = grant
         self._session = session
         self._kept = kept
+        self._lease = lease
         self._secrets = REDACTOR.passing()
-        self._refresh_token = self._recall() or grant.refresh_token
+        self._refresh_token = grant.refresh_token
         self._token_url = grant.token_url
         self._token = ""
         self._renew_at = self._expires_at = 0.0
@@ -122,6 +132,18 @@ class TokenSource:
             await let_end(self._renewal, LAST_SECONDS)
 
     async def _renewed(self) -> str:
+        if not self._refresh_token:
+            return await self._fetched()
+        try:  # a refresh token is good once, whichever process sends it
+            async with self._lease(f"token/{name_of(self._grant)}").held(_TURN_SECONDS) as is_ours:
+                if not is_ours:
+                    raise _unavailable("another process is renewing the token.")
+                self._refresh_token = await asyncio.to_thread(self._recall) or self._refresh_token
+                return await self._fetched()
+        except StoreError as error:
+            raise _unavailable(f"the token cannot be renewed: {error.message}", error.remedy) from error
+
+    async def _fetched(self) -> str:
         answer = await self._ask()
         token = str(answer["access_token"])
         life = seconds_of_life(answer) or float("inf")
@@ -205,9 +227,10 @@ class TokenSource:
         return LinkError(failure)
 
     def _recall(self) -> str:
-        if self._kept is None:
+        """Return the refresh token that was kept last, by whichever process. Raises StoreError."""
+        if self._kept is None or not self._kept.parent.is_dir():
             return ""
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError), file_lock(self._kept):
             found = json.loads(self._kept.read_bytes())["refreshToken"]
             self._secrets.learn_passing(str(found))
             return str(found)

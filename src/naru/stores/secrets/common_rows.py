@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -14,6 +17,7 @@ from typing import Protocol
 from naru.stores.files.unusable import unusable
 
 _LOCK_FILES = 64
+_LOOK_SECONDS = 0.03
 Place = tuple[str, str, str]
 """Person, server and kind of a row."""
 
@@ -94,6 +98,17 @@ class Lease:
             if self._has:
                 self._has = False
                 self._give()
+
+    @asynccontextmanager
+    async def held(self, patience_seconds: float) -> AsyncIterator[bool]:
+        """Hold it while the block runs; gives whether it could be had so soon. Raises StoreError."""
+        deadline = time.monotonic() + patience_seconds
+        try:
+            while not (is_ours := await asyncio.to_thread(self.take)) and time.monotonic() < deadline:
+                await asyncio.sleep(_LOOK_SECONDS)
+            yield is_ours
+        finally:
+            await asyncio.to_thread(self.end)
 
 
 class FileLeases:

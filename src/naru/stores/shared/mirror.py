@@ -15,6 +15,8 @@ logger = logging.getLogger(__name__)
 
 FILES = ("keys.json", "approvals.json", "pins.json", "logins.json", "plan_b.key", "seal.key", "vault.key", "hubs.key")
 """Files that grow old with the installation: a hub that comes with its own brings them in where there are none yet."""
+GROWN = "tokens"
+"""A folder of such files."""
 FOLDERS = ("waiting", "tickets")
 """Folders whose files come and go: what is in one alone is stale."""
 
@@ -29,7 +31,8 @@ class Mirror:
     def covers(self, name: str) -> bool:
         """Tell whether this file is common."""
         folder, slash, file = name.partition("/")
-        return not file.startswith(".") and ".." not in name and (name in FILES or (bool(slash) and folder in FOLDERS))
+        is_of_folder = bool(slash) and folder in (*FOLDERS, GROWN)
+        return not file.startswith(".") and ".." not in name and (name in FILES or is_of_folder)
 
     def read(self, name: str) -> bytes:
         """Return a file's content."""
@@ -60,4 +63,5 @@ class Mirror:
             for path in (self.folder / folder).glob("[!.]*"):
                 if f"{folder}/{path.name}" not in there:
                     path.unlink(missing_ok=True)
-        return [name for name in FILES if name not in there and (self.folder / name).exists()]
+        grown = [*FILES, *(f"{GROWN}/{path.name}" for path in (self.folder / GROWN).glob("[!.]*"))]
+        return [name for name in grown if name not in there and (self.folder / name).exists()]
