@@ -115,6 +115,9 @@ def test_ctrl_c_ends_it(
     file = tmp_path / "xdg" / "Claude" / "claude_desktop_config.json"
     file.parent.mkdir(parents=True)
     file.write_text(json.dumps({"mcpServers": {"a": {"url": "http://127.0.0.1:9/mcp"}}}), encoding="utf-8")
+    if "secret" in command:  # which is asked for where there is a server for it
+        added = Terminal(str(BIN / "naru"), "servers", "add", "a", "http://127.0.0.1:9/mcp", environment=environment)
+        assert added.ended() == Exit.DONE
     program = Terminal(str(BIN / command[0]), *command[1:], environment=environment)
     program.wait_for(shows)
     program.type("\x03")

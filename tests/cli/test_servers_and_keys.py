@@ -52,6 +52,11 @@ def test_servers_of_other_products_are_imported(naru, tmp_path: Path) -> None:
     assert "b: MISSING_URL not set (mcpServers.b.url)" in checked.stdout
 
 
+def test_nobody_is_asked_for_the_secret_of_a_server_that_is_not_there(naru) -> None:
+    refused = naru("servers", "secret", "set", "nobody", "TOKEN", code=3)
+    assert "No server named 'nobody'" in refused.stderr, "and not that the secret is empty"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("add", "a b", "http://h/"), ("add", "a", "http://h/", "-t", "pigeon"), ("add", "a", "http://h/", "--env", "x")],

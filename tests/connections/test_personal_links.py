@@ -30,7 +30,7 @@ async def test_a_person_may_sign_out_while_their_server_is_changed(monkeypatch: 
         monkeypatch.setattr(Connection, "close", slowly)
         changing = asyncio.create_task(manager._personal.drop("s"))  # as an update does
         await asyncio.sleep(0)
-        signing_out = asyncio.create_task(manager.signed("s", "eve", is_here=False))
+        signing_out = asyncio.create_task(manager.signed("s", "eve", wakes=False))
         await asyncio.sleep(0)
         go_on.set()
         await asyncio.gather(changing, signing_out)

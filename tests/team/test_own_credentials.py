@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from naru.connections import personal
-from naru.connections.credentials import store_secret
+from naru.connections.credentials import secret_names, store_secret
 from naru.connections.oauth.signins import TOKENS
 from naru.messages import JsonObject
 from naru.records import ServerRecord
@@ -98,6 +98,29 @@ async def test_who_gave_nothing_is_told_what_to_give_and_hinders_nobody(tmp_path
         assert "NOTED" in await said(hub, ada)
 
 
+async def test_a_secret_connects_no_server_that_somebody_disconnected(tmp_path: Path) -> None:
+    async with team(tmp_path, servers=[declared("kept")]) as hub, hub.client(hub.key("operator")) as asking:
+        one = "/api/mcp/servers/kept"
+        assert (await asking.post(f"{one}/disconnect")).json()["status"] == "DISCONNECTED"
+        for changed in (
+            await asking.put(f"{one}/secrets/A", json={"value": "a"}),
+            await asking.delete(f"{one}/secrets/A"),
+        ):
+            assert changed.status_code == 204
+            assert (await asking.get(one)).json()["status"] == "DISCONNECTED"
+
+
+async def test_r27_secrets_that_are_stored_at_once_by_several_processes_are_all_kept(tmp_path: Path) -> None:
+    record = ServerRecord(name="mine", config={"url": "http://h/"})
+    vaults = [Vault(tmp_path) for _ in range(2)]
+    names = [f"N{number}" for number in range(10)]
+    stored = (store_secret(vaults[at % 2], "ada", record, name, "value") for at, name in enumerate(names))
+    await asyncio.gather(*stored)
+    for vault in vaults:
+        assert secret_names(vault, "ada", record) == names
+        vault.close()
+
+
 async def test_a_running_hub_follows_what_a_command_that_found_no_hub_changed(tmp_path: Path) -> None:
     async with upstream() as (provider, server):
         entry = {"name": "up", "url": server.url, "transport": "http", "credentials": "per-user"}
@@ -116,7 +139,7 @@ async def test_a_running_hub_follows_what_a_command_that_found_no_hub_changed(tm
             await eventually(hub, key, "up__whoami", lambda text: text != "ada")
             assert provider.access, "they are good as ever, and not used"
             assert (await said(hub, key)).endswith(f":{pid}"), "what was not changed is left alone"
-            store_secret(command, person, hub.hub.manager.connection("mine").record, "NOTED", "eve")
+            await store_secret(command, person, hub.hub.manager.connection("mine").record, "NOTED", "eve")
             await eventually(hub, key, "mine__read", lambda text: ":eve:" in text)
             command.close()
 

@@ -7,20 +7,21 @@ secrets, processes, lists or pins.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from yarl import URL
 
 from naru.config import environment
 from naru.connections.link.surroundings import expanded
-from naru.connections.oauth.signins import SignIns
+from naru.connections.oauth.signins import TURN_SECONDS, SignIns
 from naru.connections.rules.pins import identity_of
 from naru.connections.state.faults import LinkError
 from naru.connections.transports.http_client import SIGNED_IN
 from naru.connections.transports.tokens import grant_of
-from naru.errors import ConfigError, NotFoundError
+from naru.errors import ConfigError, NotFoundError, StoreError
 from naru.persons import Person
 from naru.records import ServerRecord
 from naru.stores.formats.expand import MissingVariableError, expand
@@ -131,24 +132,42 @@ def own_secrets(vault: Vault, owner: str, record: ServerRecord) -> dict[str, str
     return {str(name): str(value) for name, value in kept["values"].items()}
 
 
-def store_secret(vault: Vault, owner: str, record: ServerRecord, name: str, value: str) -> None:
+async def store_secret(vault: Vault, owner: str, record: ServerRecord, name: str, value: str) -> None:
     """Keep a secret for `${NAME}` or `${input:NAME}` of a record. Raises StoreError."""
-    before = own_secrets(vault, owner, record)
-    values = {**before, name: value, variable_of(name): value}
-    vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
     REDACTOR.learn([value])
+    await _edit(vault, owner, record, lambda kept: {**kept, name: value, variable_of(name): value})
 
 
-def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> None:
+async def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> None:
     """Forget a secret. Raises NotFoundError, StoreError."""
-    before = own_secrets(vault, owner, record)
-    if name not in before:
-        raise NotFoundError(
-            f"Nothing is stored as {name!r} for {record.name!r}.",
-            remedy=f"See what is: naru servers secret list {record.name}",
-        )
-    values = {key: value for key, value in before.items() if key not in (name, variable_of(name))}
-    vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
+
+    def without(kept: dict[str, str]) -> dict[str, str]:
+        if name not in kept:
+            raise NotFoundError(
+                f"Nothing is stored as {name!r} for {record.name!r}.",
+                remedy=f"See what is: naru servers secret list {record.name}",
+            )
+        return {key: value for key, value in kept.items() if key not in (name, variable_of(name))}
+
+    await _edit(vault, owner, record, without)
+
+
+async def _edit(
+    vault: Vault, owner: str, record: ServerRecord, edit: Callable[[dict[str, str]], dict[str, str]]
+) -> None:
+    """Bring what is stored to what `edit` makes of it as it is now, at whichever hub and process it was changed."""
+
+    def change() -> None:
+        vault.pull(owner, record.name, SECRETS)
+        values = edit(own_secrets(vault, owner, record))
+        vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
+
+    async with vault.lease(f"{SECRETS}/{record.name}/{owner}").held(TURN_SECONDS) as is_ours:
+        if not is_ours:
+            raise StoreError(
+                f"The secrets of {record.name!r} are being changed by another process.", remedy="Try again."
+            )
+        await asyncio.to_thread(change)
 
 
 def secret_names(vault: Vault, owner: str, record: ServerRecord) -> list[str]:

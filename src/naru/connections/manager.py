@@ -177,15 +177,15 @@ class Manager:
         """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""
         await self.connection(name).disconnect()
 
-    async def signed(self, name: str, owner: str, *, is_here: bool = True) -> bool:
-        """Open a server's link anew, since its credentials changed, `is_here` or at another hub; tell whether it is."""
+    async def signed(self, name: str, owner: str, *, wakes: bool = True) -> bool:
+        """Open a server's link anew, since its credentials changed; one at rest only if that `wakes`; tell if it is."""
         base = self._connections.get(name)
-        if base is None or (not is_here and not is_personal(base.record) and base.status in _AT_REST):
+        if base is None or (not wakes and not is_personal(base.record) and base.status in _AT_REST):
             return False
         if not is_personal(base.record):
             await base.disconnect()
             return await base.connect()
-        if is_here:
+        if wakes:
             return await self._personal.signed(base, owner)
         await self._personal.drop(name, owner)
         self._tell(Change(name, "tools"))

@@ -49,4 +49,4 @@ async def follow_links(manager: Manager, places: Sequence[Place]) -> None:
     """Have the links of those follow whose rows have changed. Raises NaruError."""
     for owner, server, kind in places:
         if kind == SECRETS or (kind == TOKENS and await manager.signins.look_again(owner, server)):
-            await manager.signed(server, owner, is_here=False)
+            await manager.signed(server, owner, wakes=False)

@@ -36,17 +36,18 @@ Secret = Annotated[str, typer.Argument(help="Its name: what stands in `${NAME}` 
 def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = False) -> None:
     """Store a secret, read from the terminal or from standard input."""
     settings = settings_from(config)
+    hub = RunningHub(settings)
+    _names(settings, hub, name)  # nobody types a secret for a server that is not there
     value = typed_in(secret, hidden=True) if sys.stdin.isatty() else sys.stdin.read().strip("\r\n")
     if not value:
         raise UserError("The secret is empty.", remedy="Write it to standard input.")
-    hub = RunningHub(settings)
     if hub.answers():
         hub.ask(_path(name, secret), method="PUT", body={"value": value})
     else:
 
         def kept(vault: Vault, owner: str, record: ServerRecord) -> None:
             audit_once(settings, "secret.stored", server=name, secret=secret)
-            store_secret(vault, owner, record, secret, value)
+            asyncio.run(store_secret(vault, owner, record, secret, value))
 
         _alone(settings, name, kept)
     _tell({"server": name, "stored": secret}, f"Stored {secret} for {name}", as_json=as_json)
@@ -56,8 +57,7 @@ def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = F
 def list_names(name: Name, config: Config = None, as_json: AsJson = False) -> None:
     """Show the names of what is stored for a server."""
     settings = settings_from(config)
-    hub = RunningHub(settings)
-    names = hub.ask(server_path(name, "secrets"))["names"] if hub.answers() else _alone(settings, name, secret_names)
+    names = _names(settings, RunningHub(settings), name)
     if as_json:
         print_json(names)
         return
@@ -79,10 +79,16 @@ def remove(name: Name, secret: Secret, config: Config = None, as_json: AsJson = 
         def forgotten(vault: Vault, owner: str, record: ServerRecord) -> None:
             if secret in own_secrets(vault, owner, record):
                 audit_once(settings, "secret.removed", server=name, secret=secret)
-            forget_secret(vault, owner, record, secret)
+            asyncio.run(forget_secret(vault, owner, record, secret))
 
         _alone(settings, name, forgotten)
     _tell({"server": name, "removed": secret}, f"Removed {secret} of {name}", as_json=as_json)
+
+
+def _names(settings: Settings, hub: RunningHub, name: str) -> list[str]:
+    if hub.answers():
+        return list(hub.ask(server_path(name, "secrets"))["names"])
+    return list(_alone(settings, name, secret_names))
 
 
 def _path(name: str, secret: str) -> str:

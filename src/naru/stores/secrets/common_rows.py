@@ -104,7 +104,9 @@ class Lease:
         """Hold it while the block runs; gives whether it could be had so soon. Raises StoreError."""
         deadline = time.monotonic() + patience_seconds
         try:
-            while not (is_ours := await asyncio.to_thread(self.take)) and time.monotonic() < deadline:
+            while not (is_ours := await asyncio.to_thread(self.take)):
+                if time.monotonic() > deadline:
+                    break
                 await asyncio.sleep(_LOOK_SECONDS)
             yield is_ours
         finally:

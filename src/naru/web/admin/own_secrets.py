@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from naru.connections import credentials
 from naru.connections.credentials import owner_of
+from naru.connections.personal import is_personal
 from naru.errors import NotFoundError, PolicyError
 from naru.persons import current_person
 from naru.records import ServerRecord
@@ -57,18 +58,19 @@ class OwnSecrets:
         record, owner = await self._whose(request)
         body = parse_body(SecretBody, await read_json(request))
         vault, name = self._hub.manager.signins.vault, request.path_params["secret"]
-        await asyncio.to_thread(credentials.store_secret, vault, owner, record, name, body.value)
-        note_audit(request.scope, server=record.name, secret=name)
-        await self._hub.manager.signed(record.name, owner)
-        return Response(status_code=204)
+        await credentials.store_secret(vault, owner, record, name, body.value)
+        return await self._changed(request, record, owner, name)
 
     async def forget(self, request: Request) -> Response:
         """Forget a secret."""
         record, owner = await self._whose(request)
         vault, name = self._hub.manager.signins.vault, request.path_params["secret"]
-        await asyncio.to_thread(credentials.forget_secret, vault, owner, record, name)
+        await credentials.forget_secret(vault, owner, record, name)
+        return await self._changed(request, record, owner, name)
+
+    async def _changed(self, request: Request, record: ServerRecord, owner: str, name: str) -> Response:
         note_audit(request.scope, server=record.name, secret=name)
-        await self._hub.manager.signed(record.name, owner)
+        await self._hub.manager.signed(record.name, owner, wakes=is_personal(record))
         return Response(status_code=204)
 
     async def _whose(self, request: Request) -> tuple[ServerRecord, str]:

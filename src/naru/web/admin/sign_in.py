@@ -19,6 +19,7 @@ from naru.connections.link.surroundings import expanded
 from naru.connections.manager import Manager
 from naru.connections.oauth.clients import described
 from naru.connections.oauth.signins import Done, Wish
+from naru.connections.personal import is_personal
 from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, PolicyError, UserError
 from naru.gateway.sessions.asgi import address_seen
@@ -173,7 +174,7 @@ class SignIn:
         record = await self._record(request)
         owner = owner_of(record, self._may(request, record))
         trouble = await self._hub.manager.signins.sign_out(owner, record.name)
-        await self._hub.manager.signed(record.name, owner)
+        await self._hub.manager.signed(record.name, owner, wakes=is_personal(record))
         note_audit(request.scope, server=record.name)
         return JSONResponse({"revoked": not trouble, **({"why": REDACTOR.clean(trouble)} if trouble else {})})
 
