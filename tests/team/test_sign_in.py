@@ -10,6 +10,7 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,15 @@ import aiohttp
 import pytest
 from yarl import URL
 
+from naru.connections.credentials import secret_names, store_secret
 from naru.connections.manager import Manager
 from naru.connections.oauth import signins
 from naru.connections.oauth.signins import SignIns, Wish
 from naru.connections.state.faults import LinkError
 from naru.errors import NotFoundError, StoreError
 from naru.records import ServerRecord, ServerStatus
-from naru.stores.secrets.vault import Vault
-from tests.connections.conftest import http, managed
+from naru.stores.secrets.vault import SHARED, Vault
+from tests.connections.conftest import QUICK, http, managed
 from tests.team.authority import Protected, Provider, protected, say_yes, sdk_authority
 from tests.team.conftest import call_mcp, team
 from tests.waiting import later, until
@@ -268,6 +270,30 @@ async def test_tokens_are_sealed_and_open_only_as_what_they_were_kept_as(tmp_pat
         (tmp_path / "vault.key").unlink()
         with pytest.raises(StoreError, match="sealed with it"):
             Vault(tmp_path).write("eve", "up", "tokens", {})
+
+
+async def test_what_another_key_has_sealed_is_told_and_can_be_given_anew(tmp_path: Path) -> None:
+    async with upstream() as (_, server):
+        signed, keyed = http("up", server.url), http("keyed", "http://127.0.0.1:9/", headers={"X-Key": "${input:KEY}"})
+        async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+            await sign_in(manager, signed)
+            await store_secret(manager.signins.vault, SHARED, keyed, "KEY", "value")
+        (tmp_path / "vault.key").write_text("0" * 64, encoding="ascii")
+        async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+            for record in (signed, keyed):
+                await manager.register(record)
+                assert not await manager.connect(record.name)
+                told = manager.explain(record.name)
+                assert "the key is another" in told.summary
+                assert "hub.vault_key" in told.remedy
+            await sign_in(manager, signed)
+            assert await manager.signed("up", SHARED)
+            assert await called(manager) == "ada"
+            vault = manager.signins.vault
+            assert secret_names(vault, SHARED, keyed) == []
+            await store_secret(vault, SHARED, keyed, "KEY", "value")
+            await manager.signed("keyed", SHARED)
+            assert "no connection to" in manager.explain("keyed").summary, "it is dialled now"
 
 
 async def test_tokens_do_not_go_where_a_changed_record_points() -> None:

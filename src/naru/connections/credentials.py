@@ -8,6 +8,7 @@ secrets, processes, lists or pins.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ from naru.stores.formats.expand import MissingVariableError, expand
 from naru.stores.formats.inputs import variable_of
 from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.values import says_secret, secrets_of
-from naru.stores.secrets.vault import SHARED, Vault
+from naru.stores.secrets.vault import SHARED, UnopenedError, Vault
 
 LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""
@@ -159,7 +160,7 @@ async def _edit(
 
     def change() -> None:
         vault.pull(owner, record.name, SECRETS)
-        values = edit(own_secrets(vault, owner, record))
+        values = edit(_readable(vault, owner, record))
         vault.write(owner, record.name, SECRETS, {"for": identity_of(record), "values": values})
 
     async with vault.lease(f"{SECRETS}/{record.name}/{owner}").held(TURN_SECONDS) as is_ours:
@@ -172,4 +173,11 @@ async def _edit(
 
 def secret_names(vault: Vault, owner: str, record: ServerRecord) -> list[str]:
     """Return the names of what a person stored for a server. Raises StoreError."""
-    return sorted(name for name in own_secrets(vault, owner, record) if not name.startswith(_INPUT))
+    return sorted(name for name in _readable(vault, owner, record) if not name.startswith(_INPUT))
+
+
+def _readable(vault: Vault, owner: str, record: ServerRecord) -> dict[str, str]:
+    """Return what is stored; nothing where another key has sealed it, which can only be stored again."""
+    with contextlib.suppress(UnopenedError):
+        return own_secrets(vault, owner, record)
+    return {}

@@ -24,7 +24,7 @@ from naru.connections.state.lifecycle import Lifecycle
 from naru.connections.state.settings import settings_for
 from naru.connections.state.waiters import Waiters, unless
 from naru.connections.wire.protocol import METHOD_NOT_FOUND
-from naru.errors import ConfigError, PolicyError
+from naru.errors import NaruError, StoreError
 from naru.messages import JsonObject
 from naru.persons import nobodys_context
 from naru.records import ServerRecord, ServerStatus, TransportType
@@ -290,8 +290,9 @@ class Supervisor:
     async def _open(self) -> Opened:
         try:
             config = self._around.resolve(self.record)
-        except (ConfigError, PolicyError) as error:
-            raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=False)) from error
+        except NaruError as error:
+            passes = isinstance(error, StoreError)
+            raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=passes)) from error
         secrets = SecretValues() if self.record.credentials != "forward" else REDACTOR.passing()
         secrets.learn(secrets_of(self.record.config, config))
         return await self._opener.open(config, secrets)

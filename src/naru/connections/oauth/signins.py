@@ -7,10 +7,10 @@ import contextlib
 import hmac
 import logging
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from yarl import URL
 
@@ -25,10 +25,11 @@ from naru.connections.transports.destinations import Lookup, look_up
 from naru.connections.transports.tokens import LAST_SECONDS
 from naru.errors import NotFoundError, StoreError
 from naru.persons import nobodys_context
-from naru.stores.secrets.vault import SHARED, Vault
+from naru.stores.secrets.vault import SHARED, UnopenedError, Vault
 from naru.tasks import Tasks
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 PENDING_SECONDS = 600.0
 """How long a person may take to say yes."""
@@ -109,7 +110,7 @@ class SignIns:
             status, header = await fetch.challenge(_plain_headers(wish.config))
             challenge = read_challenge(header if status in (401, 403) else "")
             found = await discover(fetch, url, challenge, str(auth.get("issuer") or ""))
-            held = await asyncio.to_thread(self._held, wish.owner, wish.server, str(url))
+            held = await asyncio.to_thread(_readable, self._held, wish.owner, wish.server, str(url))
             scope = self._scope(wish, found, held, str(auth.get("scope") or ""))
             client = await self._client(fetch, wish, found, auth, scope)
         browser = secret_text() if wish.by_browser else ""
@@ -169,7 +170,7 @@ class SignIns:
         if (signed := self._signed.pop((owner, server), None)) is not None:
             signed.leave()
         async with self._turn(owner, server):  # what is being renewed, here or elsewhere, is waited for, and revoked
-            tokens = await asyncio.to_thread(self._newest, owner, server)
+            tokens = await asyncio.to_thread(_readable, self._newest, owner, server)
             await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
             await self._drop(owner, server)  # a link that was opened meanwhile has taken them up again
         if tokens is None:
@@ -213,7 +214,7 @@ class SignIns:
 
     def is_signed_in(self, owner: str, server: str, url: str) -> bool:
         """Tell whether a person is signed in at a server. Raises StoreError."""
-        return self._held(owner, server, url) is not None
+        return _readable(self._held, owner, server, url) is not None
 
     async def forget_server(self, server: str) -> None:
         """Forget all that was kept for a server that is no more. Raises StoreError."""
@@ -259,7 +260,7 @@ class SignIns:
         )
         if chosen is not None:
             return chosen
-        kept = clients.read_client(await asyncio.to_thread(self.vault.read, SHARED, wish.server, _CLIENT))
+        kept = clients.read_client(await asyncio.to_thread(_readable, self.vault.read, SHARED, wish.server, _CLIENT))
         if kept is not None and clients.is_good(kept, authority, wish.redirect_uri, scope):
             return kept
         made = await clients.register(fetch, authority, wish.redirect_uri, scope)
@@ -345,6 +346,13 @@ class SignIns:
         signed = self._signed.pop((owner, server), None)
         if signed is not None:
             await signed.close()
+
+
+def _readable(read: Callable[..., T | None], *place: str) -> T | None:
+    """Return what is kept; None where another key has sealed it, which can only be replaced."""
+    with contextlib.suppress(UnopenedError):
+        return read(*place)
+    return None
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -43,6 +43,10 @@ _READ = "select value from sealed where person = ? and server = ? and kind = ?"
 _REMOVE = "delete from sealed where person = ? and server = ? and kind = ? returning value"
 
 
+class UnopenedError(StoreError):
+    """A row was sealed with another key: it can be replaced, and not be read."""
+
+
 class Vault:
     """Keeps small JSON objects; safe to use from several threads and processes."""
 
@@ -201,7 +205,7 @@ class Vault:
     def _opens(self, row: Sealed) -> bool:
         try:
             self._opened(row.place, row.value)
-        except StoreError:
+        except UnopenedError:
             return False
         return True
 
@@ -209,9 +213,9 @@ class Vault:
         try:
             opened = self._box().decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], _bound(*place))
         except Exception as error:  # `InvalidTag`, whose module is imported with the cipher alone
-            raise StoreError(
+            raise UnopenedError(
                 f"What was kept for {place[1]} in {self.path} cannot be opened: the key is another, or it was changed.",
-                remedy="Give the key that it was sealed with (hub.vault_key), or sign in again.",
+                remedy="Give the key that it was sealed with (hub.vault_key), or sign in or store it again.",
             ) from error
         found: dict[str, Any] = json.loads(opened)
         return found
