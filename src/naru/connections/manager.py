@@ -108,7 +108,7 @@ class Manager:
         async with self._lock(record.name):
             with self._writing():
                 await self._store.save(record)
-            self.guard.trust(record)
+            await asyncio.to_thread(self.guard.trust, record)
             self._add(record)
             self._tell(Change(record.name, "registered"))
         return record
@@ -124,7 +124,7 @@ class Manager:
         async with self._lock(record.name):
             with self._writing():
                 await self._store.update(record, expected_updated_at=expected_updated_at)
-            self.guard.trust(record)
+            await asyncio.to_thread(self.guard.trust, record)
             await self._follow(record)
             self._tell(Change(record.name, "updated"))
         return record
@@ -171,7 +171,7 @@ class Manager:
         """Connect a server and tell whether it is connected. Raises NotFoundError, PolicyError."""
         connection = self.connection(name)
         self.guard.admit(connection.record)
-        return await connection.connect() and self._connections.get(name) is connection
+        return await connection.connect() and self.connections.get(name) is connection
 
     async def disconnect(self, name: str) -> None:
         """Close a server's link and stop its retries; its record stays. Raises NotFoundError."""

@@ -17,7 +17,10 @@ class Guard(Protocol):
         ...
 
     def trust(self, record: ServerRecord) -> None:
-        """Note that someone who may do so registered or changed this server: what it lists next is approved (S-50)."""
+        """Note that someone who may do so registered or changed this server: what it lists next is approved (S-50).
+
+        Waits for its turn at a file: call it from a thread.
+        """
         ...
 
     def forget(self, server: str) -> None:

@@ -55,6 +55,8 @@ class Pin:
 class _Server:
     identity: str
     pins: Mapping[str, Pin]
+    trusted: str = ""
+    """The identity under which an admin wants it from now on: what it lists first as that is approved."""
 
 
 class PinBook:
@@ -74,7 +76,6 @@ class PinBook:
             if self._path
             else None
         )
-        self._trusted: dict[str, str] = {}
 
     @property
     def is_kept(self) -> bool:
@@ -94,11 +95,18 @@ class PinBook:
         self._servers = servers
 
     def trust(self, record: ServerRecord) -> None:
-        """Note that an admin registered or changed this server: what it lists next is approved."""
+        """Note that an admin registered or changed this server: what it lists next, to each person, is approved.
+
+        Waits for its turn at the file: call it from a thread. Raises StoreError.
+        """
         identity = identity_of(record)
-        known = self._servers.get(record.name)
-        if known is None or known.identity != identity:
-            self._trusted[record.name] = identity
+
+        def edit(known: _Server | None) -> _Server | None:
+            return known and replace(known, trusted=identity if known.identity != identity else "")
+
+        self.load()
+        for place in self.places(record.name):
+            self._edit(place, edit)
 
     def review(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> Mapping[str, Pin]:
         """Compare a list with what was approved, remember what is new, and return each tool's pin.
@@ -108,8 +116,7 @@ class PinBook:
         Raises:
             StoreError: the pins could not be kept.
         """
-        is_trusted = self._trusted.pop(record.name, None) == identity_of(record)
-        kept = self._edit(record.name, lambda known: _reviewed(known, record, tools, is_trusted=is_trusted))
+        kept = self._edit(record.name, lambda known: _reviewed(known, record, tools))
         return kept.pins if kept else {}
 
     def pins(self, server: str) -> Mapping[str, Pin]:
@@ -148,7 +155,6 @@ class PinBook:
 
     def forget(self, server: str) -> None:
         """Drop a removed server's pins. Waits for its turn: call it from a thread. Raises StoreError."""
-        self._trusted.pop(server, None)
         self._edit(server, lambda known: None)
 
     def _edit(self, server: str, edit: Callable[[_Server | None], _Server | None]) -> _Server | None:
@@ -170,10 +176,7 @@ class PinBook:
             edited = _with(before, server, now)
             self._file.read_again()  # whatever becomes of the file
             self._servers = edited
-            servers = {
-                name: {"identity": kept.identity, "pins": {tool: asdict(pin) for tool, pin in kept.pins.items()}}
-                for name, kept in edited.items()
-            }
+            servers = {name: asdict(kept) for name, kept in edited.items()}
             text = json.dumps({"format": 1, "servers": servers}, ensure_ascii=False)
             replace_file(path, text.encode("utf-8", "surrogatepass") + b"\n")
         return now
@@ -185,19 +188,17 @@ def _with(servers: Mapping[str, _Server], server: str, now: _Server | None) -> d
     return others if now is None else {**others, server: now}
 
 
-def _reviewed(
-    known: _Server | None, record: ServerRecord, tools: Sequence[ToolDefinition], *, is_trusted: bool
-) -> _Server:
+def _reviewed(known: _Server | None, record: ServerRecord, tools: Sequence[ToolDefinition]) -> _Server:
     """Return a server's pins after a list of its tools."""
     identity = identity_of(record)
-    if known is None or is_trusted:
+    if known is None or known.trusted == identity:
         return _Server(identity, {tool.name: _approved(definition_of(tool)) for tool in tools})
     same_server = known.identity == identity
     pins = {tool.name: _compare(known.pins.get(tool.name), definition_of(tool), same_server) for tool in tools}
     gone = {name: pin for name, pin in known.pins.items() if name not in pins}
     pins = {**pins, **gone}  # a tool that vanishes and comes back is still the approved one
     is_approved = all(pin.status is PinStatus.APPROVED for pin in pins.values())
-    return _Server(identity if is_approved else known.identity, pins)
+    return replace(known, identity=identity if is_approved else known.identity, pins=pins)
 
 
 def definition_of(tool: ToolDefinition) -> JsonObject:
@@ -244,7 +245,9 @@ def _compare(known: Pin | None, definition: JsonObject, same_server: bool) -> Pi
 
 def _servers(document: JsonObject) -> dict[str, _Server]:
     return {
-        name: _Server(kept["identity"], {tool: _pin(pin) for tool, pin in kept["pins"].items()})
+        name: _Server(
+            kept["identity"], {tool: _pin(pin) for tool, pin in kept["pins"].items()}, str(kept.get("trusted", ""))
+        )
         for name, kept in document["servers"].items()
     }
 

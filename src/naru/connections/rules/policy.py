@@ -17,7 +17,7 @@ from naru.connections.rules.foreign_text import (
 )
 from naru.connections.rules.launch_policy import judge_launch, package_warnings
 from naru.connections.rules.pins import Pin, PinBook, PinStatus
-from naru.errors import NotFoundError, PolicyError
+from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord, TransportType
 from naru.stores.unused_keys import unused_keys
@@ -123,9 +123,11 @@ class PolicyGuard:
         self.policy.check_name(record.name)
 
     def trust(self, record: ServerRecord) -> None:
-        """Approve what this server lists next (S-50)."""
-        self._reviewed.pop(record.name, None)
-        self.pins.trust(record)
+        """Approve what this server lists next (S-50). Waits for its turn: call it from a thread."""
+        try:
+            self.pins.trust(record)
+        except StoreError as error:  # its record is kept all the same
+            logger.warning("what server %s lists next is to be approved by hand: %s", record.name, error)
 
     async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
         """Pin what is new of a list, in a thread: another process may hold the file. Raises StoreError."""
