@@ -11,6 +11,7 @@ import pytest
 
 from naru.messages import Json
 from naru.stores.shared.workers import WorkerCommons
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -28,12 +29,21 @@ async def test_a_worker_that_broke_off_one_answer_is_still_there(tmp_path: Path,
         await one.close()
 
 
-async def test_a_worker_that_is_no_more_is_struck_out(tmp_path: Path, sockets: Path) -> None:
-    dead, one = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(2))
-    dead.listen().close()  # its file stays, as after a kill
+@pytest.mark.parametrize("how", ["it does not answer", "another takes its place"])
+async def test_a_worker_that_is_no_more_is_struck_out(tmp_path: Path, sockets: Path, how: str) -> None:
+    dead, one, next_one = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(3))
+    held = dead.listen()
     await one.open()
     assert dead.me in one.members()
-    one.lost(dead.me)
+    held.close()  # its file stays, as after a kill
+    if how == "it does not answer":
+        one.lost(dead.me)
+    else:
+        with next_one.listen():
+            await next_one.open()
+            await until(lambda: next_one.me in one.members())
+            assert dead.me not in next_one.members()
+            await next_one.close()
     assert dead.me not in one.members()
     await one.close()
 

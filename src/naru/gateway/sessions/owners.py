@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 HOP = b"x-naru-hop"
 """Set on what one hub passes to another, which keeps it."""
 CONNECT_SECONDS = 1.0
+LOOK_SECONDS = 5.0
+"""How often a hub that owes an answer is looked for; it may be struck out by mistake once."""
 _NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.InvalidURL)
 """No hub is there: refused, silent as a machine that is off, or gone from the list meanwhile."""
 _SESSION = b"mcp-session-id"
@@ -81,11 +83,15 @@ class Owners:
         client: Client | None = scope.get("extensions", {}).get(CLIENT)
         asking = asyncio.create_task(self._ask(relay, address, scope, body), name=f"asks hub {member}")
         listening = asyncio.create_task(gone(client, receive), name="client's end")
+        leaving = asyncio.create_task(self._left(member), name=f"end of hub {member}")
         self.passed_on(scope)
         try:
-            await asyncio.wait({asking, listening}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({asking, listening, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if asking.done():
                 await asking
+            elif leaving.done():
+                asking.cancel()  # it must not write any more
+                raise TimeoutError
         except _NEVER_SENT:
             logger.warning("hub %s at %s does not answer; what it held is gone", member, address)
             self._commons.lost(member)
@@ -97,9 +103,16 @@ class Owners:
         finally:
             if client is not None:
                 client.when_gone(None)
-            for task in (asking, listening):
+            for task in (asking, listening, leaving):
                 task.cancel()
-            await asyncio.gather(asking, listening, return_exceptions=True)
+            await asyncio.gather(asking, listening, leaving, return_exceptions=True)
+
+    async def _left(self, member: str) -> None:
+        """Wait until a hub is not there any more: no word comes from a machine that vanished (R-14)."""
+        missed = 0
+        while missed < 2:
+            await asyncio.sleep(LOOK_SECONDS)
+            missed = 0 if member in self._commons.members() else missed + 1
 
     async def _ask(self, relay: _Relay, address: str, scope: Scope, body: bytes) -> None:
         left_out = _ITS_OWN | {_REQUEST_ID}

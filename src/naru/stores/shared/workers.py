@@ -92,9 +92,10 @@ class WorkerCommons(Member):
         self.tell("document", name)
 
     def _look(self) -> None:
-        paths = self._sockets.glob(f"*{_REQUESTS}")
-        names = {path.name.removesuffix(_REQUESTS): f"unix+{self._scheme}:{path}" for path in paths}
-        self._members = {name: address for name, address in names.items() if name != self.me}
+        paths = {path.name.removesuffix(_REQUESTS): path for path in self._sockets.glob(f"*{_REQUESTS}")}
+        # One that was killed has left its sockets.
+        others = {name: path for name, path in paths.items() if name != self.me and _listens(path)}
+        self._members = {name: f"unix+{self._scheme}:{path}" for name, path in others.items()}
 
     def _read(self) -> None:
         assert self._notices is not None
