@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from naru.messages import Json
+from naru.stores.shared import workers
 from naru.stores.shared.workers import WorkerCommons
 from tests.waiting import until
 
@@ -66,3 +67,24 @@ async def test_one_that_cannot_take_what_is_told_keeps_it_from_no_other(tmp_path
             assert [await told.get(), await told.get()] == ["one", "two"]
         await teller.close()
         await other.close()
+
+
+async def test_a_worker_whose_notice_was_lost_is_found_all_the_same(
+    tmp_path: Path, sockets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "LOOK_SECONDS", 0.1)
+    heard: list[Json] = []
+    busy, teller, late = (WorkerCommons(tmp_path, sockets, scheme="http") for _ in range(3))
+    busy.hear("spent", heard.append)
+    with busy.listen(), teller.listen():
+        await busy.open()
+        await teller.open()
+        teller.tell("spent", 0)
+        await until(lambda: heard)
+        for count in range(1, 20):  # more than the kernel keeps for one that does not read
+            teller.tell("spent", count)
+        with late.listen():
+            await late.open()
+            await until(lambda: late.me in busy.members())
+            for one in (busy, teller, late):
+                await one.close()

@@ -313,9 +313,8 @@ class Manager:
         self._tell(change)
 
     def look_again(self) -> None:
-        """Judge all servers' tools anew, and say so: some were approved at another hub. Raises StoreError."""
-        self.guard.look_again()
-        for name in self._connections:
+        """Judge all servers' tools anew, and say so, if some were approved at another hub. Raises StoreError."""
+        for name in self._connections if self.guard.look_again() else ():
             self._tell(Change(name, "tools"))
 
     def announce_stop(self) -> None:

@@ -205,9 +205,9 @@ class PersonalGuard:
         """Return the tools that may be offered."""
         return self._inner.offered(self.own(record), tools)
 
-    def look_again(self) -> None:
-        """Read again what another process may have changed."""
-        self._inner.look_again()
+    def look_again(self) -> bool:
+        """Read again what another process may have changed; tell whether it has."""
+        return self._inner.look_again()
 
     def result(self, server: str, tool: str, result: ToolResult) -> ToolResult:
         """Return a result as it may be passed on."""

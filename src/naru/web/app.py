@@ -159,7 +159,13 @@ async def _watching(hub: Hub, asgi: Gate, limiter: RateLimiter) -> list[asyncio.
     async def tell(what: str) -> None:
         hub.manager.announce(Change("", what))
 
-    watching = [await _watched(hub.keys.path, look)]
+    async def approved() -> None:
+        hub.manager.look_again()
+
+    watching = [
+        await _watched(hub.keys.path, look),
+        await _watched(hub.settings.hub.data_dir / "pins.json", approved),  # whoever is busy may miss a notice of it
+    ]
     if hub.tables is None:
         watching.append(await _watched(hub.settings.hub.data_dir / "runs.db", partial(tell, "runs")))
     else:

@@ -27,8 +27,8 @@ class Guard(Protocol):
         """Drop what is known of a removed server."""
         ...
 
-    def look_again(self) -> None:
-        """Judge everything anew: something was approved elsewhere. Raises StoreError."""
+    def look_again(self) -> bool:
+        """Judge everything anew if something was approved elsewhere; tell whether that is so. Raises StoreError."""
         ...
 
     async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
@@ -56,8 +56,9 @@ class NoGuard:
     def forget(self, server: str) -> None:
         """Do nothing."""
 
-    def look_again(self) -> None:
-        """Do nothing."""
+    def look_again(self) -> bool:
+        """Tell that nothing was."""
+        return False
 
     async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
         """Do nothing."""

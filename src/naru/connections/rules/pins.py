@@ -65,6 +65,8 @@ class PinBook:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path.expanduser() if path else None
         self._servers: dict[str, _Server] = {}
+        self.changes = 0
+        """How often they were found to be others than this process knew."""
         self._file = (
             FollowedFile(
                 self._path,
@@ -92,6 +94,7 @@ class PinBook:
             self._file.look({})
 
     def _take(self, servers: dict[str, _Server]) -> None:
+        self.changes += servers != self._servers
         self._servers = servers
 
     def trust(self, record: ServerRecord) -> None:

@@ -117,6 +117,7 @@ class PolicyGuard:
         self.quarantines = quarantines
         """Tools that changed or came later are hidden until approved; else they are only noted and shown."""
         self._reviewed: dict[str, tuple[ServerRecord, Sequence[ToolDefinition], _Review]] = {}
+        self._changes = self.pins.changes
 
     def admit(self, record: ServerRecord) -> None:
         """Let a record be registered and connected. Raises PolicyError."""
@@ -172,10 +173,14 @@ class PolicyGuard:
             raise missing
         return list(approved)
 
-    def look_again(self) -> None:
-        """Judge all lists anew: tools were approved elsewhere. Raises StoreError."""
-        self._reviewed.clear()
+    def look_again(self) -> bool:
+        """Judge all lists anew if tools were approved elsewhere; tell whether that is so. Raises StoreError."""
         self.pins.load()
+        before, self._changes = self._changes, self.pins.changes
+        if before == self._changes:
+            return False
+        self._reviewed.clear()
+        return True
 
     def forget(self, server: str) -> None:
         """Drop what is known of a removed server. Raises StoreError."""

@@ -17,6 +17,8 @@ from naru.stores.shared.member import Member
 
 _NOTICES, _REQUESTS = ".notices", ".http"
 _MOST_BYTES = 60_000
+LOOK_SECONDS = 5.0
+"""How often the members are looked at unasked: for one that is busy the kernel keeps ten notices."""
 
 
 class WorkerCommons(Member):
@@ -29,6 +31,7 @@ class WorkerCommons(Member):
         self._scheme = scheme
         self._sockets = sockets
         self._notices: socket.socket | None = None
+        self._looking: asyncio.TimerHandle | None = None
 
     def listen(self) -> socket.socket:
         """Return the socket on which the others send requests that this one is to answer."""
@@ -45,12 +48,14 @@ class WorkerCommons(Member):
         self._notices.setblocking(False)
         asyncio.get_running_loop().add_reader(self._notices, self._read)
         share(self._mirror.folder, self)
-        self._look()
+        self._look_again()
         self.tell("member", None)
 
     async def close(self) -> None:
         """Leave; the others hear of it."""
         share(self._mirror.folder, None)
+        if self._looking is not None:
+            self._looking.cancel()
         for kind in (_REQUESTS, _NOTICES):
             (self._sockets / f"{self.me}{kind}").unlink(missing_ok=True)
         if self._notices is not None:
@@ -90,6 +95,10 @@ class WorkerCommons(Member):
         """Tell the others once a file has changed."""
         yield
         self.tell("document", name)
+
+    def _look_again(self) -> None:
+        self._look()
+        self._looking = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look_again)
 
     def _look(self) -> None:
         paths = {path.name.removesuffix(_REQUESTS): path for path in self._sockets.glob(f"*{_REQUESTS}")}
