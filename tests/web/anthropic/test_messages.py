@@ -184,11 +184,12 @@ async def test_the_text_that_ended_an_answer_is_told_where_the_endpoint_says_it(
     [
         ({"thinking": {"type": "adaptive"}}, "high"),
         ({"thinking": {"type": "adaptive"}, "output_config": {"effort": "low"}}, "low"),
-        ({"thinking": {"type": "disabled"}}, None),
+        ({"thinking": {"type": "disabled"}}, "none"),
+        ({"thinking": {"type": "disabled"}, "output_config": {"effort": "low"}}, "none"),
     ],
-    ids=["adaptive", "adaptive with an effort", "disabled"],
+    ids=["adaptive", "adaptive with an effort", "disabled", "disabled with an effort"],
 )
-async def test_thoughts_are_asked_for_in_every_way_that_the_api_has(asked: dict[str, Any], effort: str | None) -> None:
+async def test_thoughts_are_asked_for_in_every_way_that_the_api_has(asked: dict[str, Any], effort: str) -> None:
     backend = ScriptedBackend(["ok"])
     async with served(application(MemoryHub(backend))) as url:
         status, answer = await post(f"{url}/v1/messages", BODY | asked)

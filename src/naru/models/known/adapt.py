@@ -11,6 +11,7 @@ from typing import Literal, cast
 from naru.errors import ModelError
 from naru.messages import CARRIED, ChatRequest, ImagePart, MediaPart, ToolDefinition
 from naru.models.known.profile import Profile, ReasoningField
+from naru.models.known.thinking import effort_asked
 from naru.models.transport.failures import may_mean_roles
 
 _REFUSED_PARAMETER = re.compile(
@@ -129,7 +130,7 @@ class Learned:
 
     def _refused_budget(self, error: ModelError, request: ChatRequest) -> bool:
         """Ask for thoughts in the other way, where the endpoint points to it."""
-        is_asked = "reasoning_effort" in request.extra and not self.profile.adapts_thinking
+        is_asked = effort_asked(request) not in ("", "none") and not self.profile.adapts_thinking
         if error.status not in {400, 422} or not is_asked or "adaptive" not in error.message:
             return False
         self.profile = replace(self.profile, adapts_thinking=True)

@@ -33,6 +33,11 @@ def of_lm_studio(listed: Any) -> str:
     return _GRAMMARS if rows and all(row.get("state") in _STATES for row in rows) else ""
 
 
+def takes_template_switch(form: str) -> bool:
+    """Tell whether an engine is told to think or not by `chat_template_kwargs`, as older llama.cpp is by that alone."""
+    return form == _GRAMMARS
+
+
 def _rows(listed: Any) -> list[dict[str, Any]]:
     rows = listed.get("data") if isinstance(listed, dict) else None
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

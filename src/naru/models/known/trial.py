@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, ToolDefinition
+from naru.models.known import thinking
 from naru.models.known.adapt import Learned, tool_key
 from naru.models.known.pointed import pointed_at
 from naru.models.transport.failures import GRAMMAR_REFUSED
@@ -24,6 +25,7 @@ _MAX_POINTED = 3
 _MAX_FOUND = 4
 """Tools of one request that are looked for without its words."""
 _ABOUT_TOOLS = re.compile(r"tool|function|declaration|schema|grammar|parameters|propert", re.IGNORECASE)
+_ABOUT_THINKING = re.compile(r"reasoning|effort|think", re.IGNORECASE)
 _VAGUE = re.compile(r"invalid[ _]argument|invalid request|bad request", re.IGNORECASE)
 _GRAMMAR_FORM = "llama.cpp"
 logger = logging.getLogger(__name__)
@@ -133,11 +135,24 @@ class Trial:
         if self._left > 0 and self._learned.learn(error, self.asked):
             self._left -= 1
             return None
+        if self._left_thinking_out(error):
+            return None
         if teaches and (
             self._changed_form(error, sent) or self._left_out_pointed(error, sent) or self._started_search(error, sent)
         ):
             return None
         return self._given_up(error)
+
+    def _left_thinking_out(self, error: ModelError) -> bool:
+        """Ask for no way of thinking where the refusal speaks of it; for this request alone: others may fare better."""
+        effort = thinking.effort_asked(self._request)
+        is_about = _ABOUT_THINKING.search(error.message) or f"'{effort}'" in error.message
+        if not effort or error.status not in {400, 422} or not is_about:
+            return False
+        said = f"thinking ({effort}): not passed on, the endpoint refuses it here ({error.message[:200]})"
+        extra = thinking.without(self._request.extra)
+        self._request = replace(self._request, extra=extra, notes=(*self._request.notes, said))
+        return True
 
     def _changed_form(self, error: ModelError, sent: Mapping[str, str]) -> bool:
         """Send what every grammar engine takes, where a grammar could not be made of the schemas."""

@@ -23,6 +23,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known.count import count
 from naru.models.known.profile import Profile
+from naru.models.known.thinking import WORDS, effort_asked
 from naru.models.transport.failures import classify, error_text, failure
 
 _NOTHING_KNOWN = Profile()
@@ -36,7 +37,7 @@ _REASONS = {
     "refusal": "content_filter",
 }
 _PASSED = ("top_p", "top_k")
-TAKES = frozenset({*_PASSED, "temperature", "stop", "user", "response_format", "reasoning_effort"})
+TAKES = frozenset({*_PASSED, *WORDS, "temperature", "stop", "user", "response_format"})
 """Of what a request sets beside its turns and tools, by the names of chat completions."""
 _STATUSES = {
     "invalid_request_error": 400,
@@ -83,7 +84,7 @@ def messages_body(
         body["metadata"] = {"user_id": user}
     if isinstance(form := form_asked(request), dict):
         body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
-    _think(body, str(request.extra.get("reasoning_effort")), adapts=profile.adapts_thinking)
+    _think(body, effort_asked(request), adapts=profile.adapts_thinking)
     for name in profile.refused_parameters:
         body.pop(name, None)
     return body

@@ -36,6 +36,7 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
+from naru.models.known.thinking import WORDS, effort_asked
 from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import classify, failure, retry_after_seconds
 from naru.models.wires.sdk_session import SdkSession
@@ -73,7 +74,7 @@ def _sdk(name: str) -> Any:
 class GeminiBackend(Knowing):
     """A `Backend` over the Gemini API."""
 
-    takes = frozenset({*_PASSED, "temperature", "stop", "response_format", "reasoning_effort"})
+    takes = frozenset({*_PASSED, *WORDS, "temperature", "stop", "response_format"})
 
     def __init__(
         self,
@@ -181,7 +182,7 @@ class GeminiBackend(Knowing):
             ("temperature", request.temperature),
             ("max_output_tokens", request.max_tokens),
             ("stop_sequences", list(request.stop)[:5] or None),
-            ("thinking_config", _thinking(request.extra.get("reasoning_effort"))),
+            ("thinking_config", _thinking(effort_asked(request))),
             *((name, request.extra.get(name)) for name in _PASSED),
         ):
             if value is not None:
@@ -309,9 +310,9 @@ def _tool_mode(choice: str | JsonObject | None) -> JsonObject | None:
     return None
 
 
-def _thinking(effort: Any) -> JsonObject | None:
+def _thinking(effort: str) -> JsonObject | None:
     """Say how much is to be thought as Google's OpenAI endpoint does."""
-    budget = _BUDGETS.get(str(effort))
+    budget = _BUDGETS.get(effort)
     return {"thinking_budget": budget, "include_thoughts": budget > 0} if budget is not None else None
 
 

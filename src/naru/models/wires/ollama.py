@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
 from naru.messages import ChatEvent, ChatRequest, Extra, ImagePart, JsonObject, MediaPart, Message, Usage
@@ -16,6 +15,7 @@ from naru.models.known.context_length import of_ollama
 from naru.models.known.count import count
 from naru.models.known.knowledge import Knowledge, Said
 from naru.models.known.profile import Profile
+from naru.models.known.thinking import WORDS, effort_asked
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import decode, error_text, failure
 from naru.models.transport.json_text import encode
@@ -26,7 +26,7 @@ _OPTIONS = (
     *("seed", "top_k", "top_p", "min_p", "typical_p", "repeat_last_n", "repeat_penalty"),
     *("presence_penalty", "frequency_penalty"),
 )
-_PASSED = ("think", "keep_alive", "logprobs", "top_logprobs")
+_PASSED = ("keep_alive", "logprobs", "top_logprobs")
 _NOTHING_KNOWN = Profile()
 DEFAULT_CONTEXT = 8192
 """Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
@@ -37,7 +37,7 @@ class OllamaBackend(WireBackend):
 
     path = "/api/chat"
     schemas = "ollama"
-    takes = frozenset({*_OPTIONS, *_PASSED, "temperature", "stop", "response_format", "reasoning_effort"})
+    takes = frozenset({*_OPTIONS, *_PASSED, *WORDS, "temperature", "stop", "response_format"})
     pictures_in_results = False
     listing = ("/api/tags", "models", ("name", "model"))
 
@@ -147,16 +147,16 @@ def chat_body(
     }
     if (form := form_asked(request)) is not None:
         body["format"] = form
-    if "reasoning_effort" in request.extra:
-        body["think"] = _think(request.extra["reasoning_effort"], profile)
+    if effort := effort_asked(request):
+        body["think"] = _think(effort, profile)
     return body | {name: request.extra[name] for name in _PASSED if name in request.extra}
 
 
-def _think(effort: Any, profile: Profile) -> bool | str:
+def _think(effort: str, profile: Profile) -> bool | str:
     """Say how hard a model shall think; most of them take a yes or a no."""
     if effort == "none" or not profile.thinks_in_levels:
         return bool(effort != "none")
-    return {"minimal": "low", "xhigh": "high", "max": "high"}.get(str(effort), str(effort))
+    return {"minimal": "low", "xhigh": "high", "max": "high"}.get(effort, effort)
 
 
 def _message(message: Message, names: dict[str, str], *, thinks: bool) -> JsonObject:

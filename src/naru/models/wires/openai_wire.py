@@ -22,7 +22,9 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.known.count import count
+from naru.models.known.engines import takes_template_switch
 from naru.models.known.profile import Profile
+from naru.models.known.thinking import effort_asked
 from naru.models.transport.json_text import encode
 
 _ANSWER_OWN = frozenset("id object created model choices usage error obfuscation".split())
@@ -43,6 +45,9 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: S
         "stream": True,
         "stream_options": {"include_usage": True},
     }
+    if takes_template_switch(profile.schema_form) and (effort := effort_asked(request)):
+        switch = {"enable_thinking": effort != "none"}
+        body["chat_template_kwargs"] = switch | (request.extra.get("chat_template_kwargs") or {})
     if tools:
         body["tools"] = _without_strict(tools) if "strict" in profile.refused_parameters else list(tools)
         if request.tool_choice is not None:

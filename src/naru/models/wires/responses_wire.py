@@ -19,6 +19,7 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.known.count import count
+from naru.models.known.thinking import WORDS, effort_asked
 from naru.models.transport.failures import classify, error_text, failure
 from naru.models.transport.json_text import encode
 
@@ -26,7 +27,7 @@ _PASSED = (
     *("top_p", "top_logprobs", "parallel_tool_calls", "service_tier", "user", "metadata", "safety_identifier"),
     *("prompt_cache_key", "prompt_cache_retention"),
 )
-TAKES = frozenset({*_PASSED, "temperature", "response_format", "reasoning_effort", "verbosity", "logprobs"})
+TAKES = frozenset({*_PASSED, *WORDS, "temperature", "response_format", "verbosity", "logprobs"})
 """Of what a request sets beside its turns and tools, by the names of chat completions."""
 _REASONS = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _THOUGHTS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
@@ -66,8 +67,8 @@ def responses_body(
         body["temperature"] = request.temperature
     if request.max_tokens is not None:
         body["max_output_tokens"] = request.max_tokens
-    if effort := request.extra.get("reasoning_effort"):
-        body["reasoning"] = {"effort": effort, "summary": "auto"}
+    if effort := effort_asked(request):
+        body["reasoning"] = {"effort": effort, **({} if effort == "none" else {"summary": "auto"})}
     form, verbosity = _form(request), request.extra.get("verbosity")
     if form or verbosity:
         body["text"] = {"format": form or {"type": "text"}, **({"verbosity": verbosity} if verbosity else {})}

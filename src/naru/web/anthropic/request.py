@@ -118,18 +118,21 @@ def _extra(body: JsonObject, *, single: bool) -> JsonObject:
     if isinstance(form, dict) and isinstance(form.get("schema"), dict):
         named = {"name": "answer", "schema": form["schema"], "strict": True}
         extra["response_format"] = {"type": "json_schema", "json_schema": named}
-    effort = _EFFORTS.get(str(output.get("effort"))) or _effort_of(body.get("thinking"))
+    effort = _effort_of(body.get("thinking"), _EFFORTS.get(str(output.get("effort")), ""))
     if effort:
         extra["reasoning_effort"] = effort
     return extra
 
 
-def _effort_of(thinking: Any) -> str:
+def _effort_of(thinking: Any, effort: str) -> str:
     """Say a budget of thoughts in the words of the other APIs; a model that finds its own is to try hard there."""
-    if isinstance(thinking, dict) and thinking.get("type") == "adaptive":
+    kind = thinking.get("type") if isinstance(thinking, dict) else None
+    if kind == "disabled":
+        return "none"
+    if effort or kind not in ("adaptive", "enabled"):
+        return effort
+    if kind == "adaptive":
         return "high"
-    if not isinstance(thinking, dict) or thinking.get("type") != "enabled":
-        return ""
     budget = number(thinking, "budget_tokens") or 0
     return "low" if budget < 4_096 else "medium" if budget < 16_384 else "high"
 

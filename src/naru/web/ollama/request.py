@@ -88,11 +88,8 @@ def _extra(body: JsonObject, options: JsonObject) -> JsonObject:
         extra["logprobs"] = True
         if alternatives := number(body, "top_logprobs"):
             extra["top_logprobs"] = int(alternatives)
-    think = body.get("think")
-    if isinstance(think, str):
-        extra["reasoning_effort"] = think
-    elif think:
-        extra["reasoning_effort"] = "medium"
+    if (think := body.get("think")) not in (None, ""):
+        extra["reasoning_effort"] = {True: "medium", False: "none"}.get(think, think)
     return extra
 
 
