@@ -11,7 +11,7 @@ from typing import Any
 
 from naru.cli.checks.addresses import is_http
 from naru.cli.checks.problem import Level, Problem, meant, unreadable
-from naru.cli.clients.json_text import position_of
+from naru.cli.clients.json_edit import position_of
 from naru.config import check_private, environment
 from naru.connections.rules.launch_policy import package_warnings
 from naru.connections.state.faults import LinkError

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from naru.cli.clients.entries import ClientRow, snippet, toml_table, yaml_item
-from naru.cli.clients.json_text import put
+from naru.cli.clients.json_edit import put
 from naru.errors import ConfigError, StoreError
 from naru.stores.files.atomic import replace_file
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naru.cli.clients.json_text import position_of, put
+from naru.cli.clients.json_edit import position_of, put
 from naru.stores.formats import tolerant_json
 
 ENTRY = {"url": "http://h/mcp"}
