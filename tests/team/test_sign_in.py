@@ -16,6 +16,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from mcp.server.auth.provider import TokenError
 from yarl import URL
 
 from naru.connections.credentials import secret_names, store_secret
@@ -201,6 +202,36 @@ async def test_a_refused_token_is_renewed_once_and_then_the_person_is_asked_for(
                 await called(manager)
         assert len(server.headers) - before <= 2, "no storm"
         assert manager.get_status("up") is ServerStatus.NEEDS_AUTH
+
+
+@pytest.mark.parametrize(
+    ("code", "is_gone"),
+    [("invalid_grant", True), ("invalid_client", True), ("invalid_request", False), ("invalid_scope", False)],
+)
+async def test_a_sign_in_is_forgotten_only_where_its_authority_says_that_it_is_void(
+    code: Any, is_gone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RFC 6749, 5.2: all others say that this one request was not taken."""
+
+    async def refuse(*_: object) -> Any:
+        raise TokenError(code)
+
+    async with upstream() as (provider, server), managed() as manager:
+        record = http("up", server.url)
+        await manager.register(record)
+        await sign_in(manager, record)
+        assert await manager.signed("up", "")
+        takes = provider.exchange_refresh_token
+        monkeypatch.setattr(provider, "exchange_refresh_token", refuse)
+        source = manager.signins.source("", "up", server.url)
+        assert source is not None
+        with pytest.raises(LinkError, match=code) as told:
+            await source.instead_of(source.tokens.access_token)
+        assert manager.signins.is_signed_in("", "up", server.url) is not is_gone
+        assert ("The sign-in is kept" in str(told.value)) is not is_gone
+        if not is_gone:
+            monkeypatch.setattr(provider, "exchange_refresh_token", takes)
+            assert await source.instead_of(source.tokens.access_token)
 
 
 async def test_signing_out_revokes_and_forgets() -> None:

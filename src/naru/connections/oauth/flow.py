@@ -20,9 +20,16 @@ from naru.connections.transports.addresses import shown
 from naru.connections.transports.tokens import seconds_of_life
 from naru.messages import JsonObject
 
+_VOID = frozenset({"invalid_grant", "invalid_client"})
+"""By these an authority says that it takes a refresh token never again, or who it was given to (RFC 6749, 5.2)."""
+
+
+class VoidError(LinkError):
+    """An authority takes a sign-in's tokens never again."""
+
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AuthorizationRequest:
     """What a question to an authority is made of, and its answer judged by."""
 
     state: str
@@ -37,7 +44,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending(Asked):
+class Pending(AuthorizationRequest):
     """A sign-in that waits for its answer; used once."""
 
     server: str
@@ -109,7 +116,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def consent_url(asked: Asked, more: Mapping[str, str] | None = None) -> str:
+def consent_url(asked: AuthorizationRequest, more: Mapping[str, str] | None = None) -> str:
     """Return where the person says yes. Raises LinkError when that is no address for a browser."""
     url = URL(asked.authority.authorization_endpoint)
     if url.scheme not in ("http", "https"):
@@ -151,7 +158,7 @@ def code_of(authority: Authority, answer: Mapping[str, str]) -> str:
     return code
 
 
-async def redeem(fetch: Fetch, asked: Asked, code: str) -> JsonObject:
+async def redeem(fetch: Fetch, asked: AuthorizationRequest, code: str) -> JsonObject:
     """Return what an authority gives for a code. Raises LinkError."""
     form = {
         "grant_type": "authorization_code",
@@ -188,12 +195,22 @@ async def exchange(fetch: Fetch, pending: Pending, code: str) -> Tokens:
 
 
 async def renew(fetch: Fetch, tokens: Tokens) -> Tokens:
-    """Renew tokens by their refresh token. Raises LinkError; one that `needs_auth` says that it is void."""
+    """Renew tokens by their refresh token.
+
+    Raises:
+        VoidError: the authority takes them never again.
+        LinkError: they could not be renewed this time.
+    """
     form = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token, "resource": tokens.resource}
     form, headers = tokens.client.with_credentials(form)
     status, answer = await fetch.post_form(tokens.token_endpoint, form, headers)
     if status != 200:
-        raise not_given(tokens.token_endpoint, status, answer)
+        error = not_given(tokens.token_endpoint, status, answer)
+        if not error.failure.needs_auth:
+            raise error
+        if answer["error"] in _VOID:
+            raise VoidError(error.failure)
+        raise unavailable(f"{error.failure.message} The sign-in is kept, since that does not say that it is over.")
     return given(tokens, answer)
 
 

@@ -282,10 +282,9 @@ class SignIns:
             try:
                 async with self._fetch(URL(kept.url)) as fetch:
                     tokens = await flow.renew(fetch, kept)
-            except LinkError as error:
-                if error.failure.needs_auth:  # nobody takes them any more
-                    await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
-                    self._signed.pop((owner, server), None)
+            except flow.VoidError:
+                await asyncio.to_thread(self.vault.delete, owner, server, TOKENS)
+                self._signed.pop((owner, server), None)
                 raise
             try:
                 await asyncio.to_thread(self.vault.write, owner, server, TOKENS, tokens.kept())

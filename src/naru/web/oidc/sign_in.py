@@ -24,7 +24,7 @@ from naru.config import OAuthSettings
 from naru.connections.oauth import clients, flow
 from naru.connections.oauth.discovery import Authority, authority_of
 from naru.connections.oauth.fetch import Fetch
-from naru.connections.oauth.flow import Asked
+from naru.connections.oauth.flow import AuthorizationRequest
 from naru.connections.oauth.signins import SignInSettings
 from naru.connections.state.faults import LinkError
 from naru.errors import ConfigError
@@ -92,7 +92,7 @@ class ConsoleSignIn:
         claims = {**claims, **({"scope": scope} if isinstance(scope, str) else {})}
         return self._arrived(await self._with_groups(claims, given, authority))
 
-    async def _redeemed(self, asked: Asked, code: str) -> JsonObject:
+    async def _redeemed(self, asked: AuthorizationRequest, code: str) -> JsonObject:
         try:
             async with self._fetch() as fetch:
                 return await flow.redeem(fetch, asked, code)
@@ -156,10 +156,10 @@ class ConsoleSignIn:
             raise RefusedError("no_role", name)
         return Arrived(f"{claims['iss']}#{claims['sub']}", role, name)
 
-    def _asked(self, authority: Authority, question: Question, redirect_uri: str) -> Asked:
+    def _asked(self, authority: Authority, question: Question, redirect_uri: str) -> AuthorizationRequest:
         client = clients.of_record({"clientId": self._settings.client_id, "clientSecret": self._secret}, authority)
         assert client is not None
-        return Asked(
+        return AuthorizationRequest(
             state=question.state,
             verifier=question.verifier,
             redirect_uri=redirect_uri,
