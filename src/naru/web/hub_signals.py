@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from naru.connections.changes import Change
+from naru.errors import StoreError
 from naru.gateway.sessions.owners import Owners
 from naru.hub import Hub
 from naru.messages import Json
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 TELL_SECONDS = 0.2
 """How often a hub tells how many requests each key has made: what a limit may be passed by is what they make in it."""
 _MOST_NAMES = 100
+logger = logging.getLogger(__name__)
 _OF_RECORDS = ("registered", "updated", "removed")
 
 
@@ -42,6 +45,7 @@ async def exchange_signals(hub: Hub, admission: Admission, limiter: RateLimiter,
         forget()
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
+        await member.settle()
 
 
 class _Member:
@@ -51,6 +55,7 @@ class _Member:
         self._hub = hub
         self._admission = admission
         self._limiter = limiter
+        self._is_behind = False
 
     def changed(self, name: Json) -> None:
         """Take up a document that another hub has changed."""
@@ -89,3 +94,14 @@ class _Member:
                 unsaid = list(counts.items())
                 for start in range(0, len(unsaid), _MOST_NAMES):
                     self._hub.commons.tell(topic, dict(unsaid[start : start + _MOST_NAMES]))
+            await self.settle()
+
+    async def settle(self) -> None:
+        """Write down what the others have told of budgets; if it cannot be, it is tried again."""
+        try:
+            await self._hub.spending.settle()
+            self._is_behind = False
+        except StoreError as error:
+            if not self._is_behind:
+                logger.warning("what other hubs have counted cannot be written down for now: %s", error)
+            self._is_behind = True

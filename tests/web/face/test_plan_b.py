@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from naru.errors import ConflictError, NotFoundError, PolicyError
 from naru.messages import ToolDefinition
 from naru.models.scripted import ScriptedBackend
 from naru.stores.files.atomic import file_lock
+from naru.web.face.memory import Recent
 from naru.web.face.plan_b import TicketDesk, definition_hash, read_signed, shell_writer, sign, signing_key
-from naru.web.face.tickets import Tickets
+from naru.web.face.tickets import Ticket, Tickets
 from tests.web.conftest import EchoTools, MemoryHub, application, served
 
 CALL = '<tool_call>\n{"name": "hub__echo", "arguments": {"text": "$(reboot) \'; rm -rf /"}}\n</tool_call>'
@@ -33,7 +35,10 @@ async def chat(url: str, messages: list[dict[str, Any]], *, stream: bool = False
         session.post(f"{url}/clients/shell/v1/chat/completions", json=body) as response,
     ):
         assert response.status == 200, await response.text()
-        return str((await response.json())["choices"][0]["message"]["content"])
+        if not stream:
+            return str((await response.json())["choices"][0]["message"]["content"])
+        lines = [line[6:] for line in (await response.text()).splitlines() if line.startswith("data: {")]
+        return "".join(json.loads(line)["choices"][0]["delta"].get("content", "") for line in lines)
 
 
 async def run_ticket(url: str, ticket: str) -> tuple[int, dict[str, Any]]:
@@ -108,6 +113,33 @@ def test_a_ticket_is_for_its_caller_once_and_for_five_minutes() -> None:
     assert re.fullmatch(r"[A-Za-z0-9_-]{22,}", mine)
 
 
+# S-41
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_ticket_that_takes_its_time_to_be_kept_holds_up_nobody_and_is_kept_before_it_is_told(
+    stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    put = Recent.put
+
+    def slow(shelf: Any, ticket: str, known: Any) -> None:
+        if isinstance(known, Ticket) and not known.used:
+            begun.set()
+            assert go_on.wait(10)
+        put(shelf, ticket, known)
+
+    monkeypatch.setattr(Recent, "put", slow)
+    hub = MemoryHub(ScriptedBackend([CALL]))
+    async with served(application(hub)) as url:
+        asked = asyncio.create_task(chat(url, [{"role": "user", "content": "go"}], stream=stream))
+        assert await asyncio.to_thread(begun.wait, 10)
+        await asyncio.sleep(0.02)
+        assert not asked.done(), "others are served meanwhile, and the command is not told yet"
+        go_on.set()
+        match = COMMAND.search(await asked)
+        assert match
+        assert (await run_ticket(url, match[2]))[0] == 200
+
+
 async def test_a_ticket_that_another_hub_holds_holds_up_nobody(tmp_path: Path) -> None:
     tickets = Tickets(tmp_path)
     ticket = tickets.mint("", ParsedCall("", "gone", {}), "hash")
@@ -149,7 +181,7 @@ async def test_a_tool_that_changed_since_is_not_run() -> None:
 
 def test_an_inline_command_runs_only_when_this_installation_signed_it(tmp_path: Path) -> None:
     settings = Settings(chat=ChatSettings(plan_b="inline"), hub=HubSettings(data_dir=tmp_path))
-    writer = shell_writer(settings, Tickets(), "", [])
+    writer = shell_writer(settings, tickets := Tickets(), tickets.minting(""), "", [])
     call = ParsedCall("", "f", {"text": "`x` \ud83d"})
     command = writer.mint(call)
     assert re.fullmatch(r"naru tool run --inline [A-Za-z0-9_-]+\.[A-Za-z0-9_-]+", command)

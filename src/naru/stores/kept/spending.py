@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from naru.errors import StoreError
 from naru.stores.files.small_database import SmallDatabase
 from naru.stores.shared.untold import Untold
 
@@ -45,27 +47,40 @@ class Spending(Untold):
     def __init__(self, path: Path) -> None:
         self._database = SmallDatabase(path, _SCHEMA, what="The budgets cannot be kept or read")
         self.path = self._database.path
+        self._heard: Counter[str] = Counter()
+        """What is not in the file yet: whoever tells it waits for no file."""
 
     def heard(self, counts: Mapping[str, int]) -> None:
-        """Count what another hub has counted. Raises StoreError."""
-        for name, count in counts.items():
+        """Count what another hub has counted, with the next that is asked or settled."""
+        self._heard.update(counts)
+
+    def give_back(self, person: str) -> None:
+        """Take back one request: another hub answers it, and counts it."""
+        self.heard({f"requests {person}": -1})
+        self._tell(f"requests {person}", -1)
+
+    async def settle(self) -> None:
+        """Write down what was heard. Raises StoreError; what could not be written is tried again with the next."""
+        while self._heard:
+            name, count = self._heard.popitem()
             column, _, person = name.partition(" ")
-            if column in ("requests", "tokens"):
-                self._database.run(
+            if column not in ("requests", "tokens"):
+                continue
+            try:
+                await self._database.run_soon(
                     f"insert into spent (person, day, {column}) values (?, ?, max(0, ?)) "  # noqa: S608  # one of two
                     f"on conflict (person, day) do update set {column} = max(0, {column} + ?)",
                     (person, today(), count, count),
                 )
-
-    def give_back(self, person: str) -> None:
-        """Take back one request: another hub answers it, and counts it. Raises StoreError."""
-        self.heard({f"requests {person}": -1})
-        self._tell(f"requests {person}", -1)
+            except StoreError:
+                self._heard[name] += count
+                raise
 
     async def take_request(self, person: str, limit: int) -> bool:
         """Count a request unless that many were made today; tell whether it may be made. Raises StoreError."""
         if limit <= 0:
             return False
+        await self.settle()
         made = await self._database.run_soon(
             "insert into spent (person, day, requests) values (?, ?, 1) "
             "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
@@ -95,6 +110,7 @@ class Spending(Untold):
 
     async def of_soon(self, person: str) -> Spent:
         """Return the same without holding up others. Raises StoreError."""
+        await self.settle()
         found = await self._database.run_soon(_OF, (person, today()))
         return Spent(*found[0]) if found else Spent()
 

@@ -105,12 +105,12 @@ class AdminKeys:
     async def list_keys(self, request: Request) -> Response:
         """List all keys, without their secrets."""
         _check_whole()
-        return JSONResponse([self._described(key) for key in self._hub.key_ring.keys.list()])
+        return JSONResponse([await self._described(key) for key in self._hub.key_ring.keys.list()])
 
     async def show(self, request: Request) -> Response:
         """Show a key, without its secret, and what it has used of its budgets today."""
         _check_whole()
-        return JSONResponse(self._described(self._key(request.path_params["id"])))
+        return JSONResponse(await self._described(self._key(request.path_params["id"])))
 
     def _key(self, key_id: str) -> ApiKey:
         found = next((key for key in self._hub.key_ring.keys.list() if key.id == key_id), None)
@@ -118,10 +118,10 @@ class AdminKeys:
             raise NotFoundError(f"There is no key {key_id[:80]!r}.", remedy="GET /api/keys lists them.")
         return found
 
-    def _described(self, key: ApiKey) -> dict[str, object]:
+    async def _described(self, key: ApiKey) -> dict[str, object]:
         shown = _shown(key) | {"lastUsedAt": self._hub.key_ring.keys.last_used_at(key.id)}
         if key.bounds.requests_per_day is not None or key.bounds.tokens_per_day is not None:
-            spent = self._hub.spending.of(key.id)
+            spent = await self._hub.spending.of_soon(key.id)
             shown |= {"requestsToday": spent.requests, "tokensToday": spent.tokens}
         return shown
 

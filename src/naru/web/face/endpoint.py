@@ -86,7 +86,13 @@ class FaceEndpoint(Generic[AskedT]):
             )
         tools: tuple[ToolDefinition, ...] = tuple(await core.hub.tools(asked.servers or None).tools())
         request = replace(request, tools=tools)
-        return prepare(request, profile, shell_writer(core.hub.settings, core.tickets, caller, tools))
+        minting = core.tickets.minting(caller)
+
+        def prepared() -> Exchange:
+            writer = shell_writer(core.hub.settings, core.tickets, minting, caller, tools)
+            return replace(prepare(request, profile, writer), minting=minting)
+
+        return await asyncio.to_thread(prepared)  # What a command in the history stands for is in files.
 
     def _profile(
         self, asked: Asked, headers: Mapping[bytes, bytes], caller: str, path: str, *, alias: bool

@@ -28,6 +28,7 @@ from naru.messages import (
 )
 from naru.web.face.profiles import ClientProfile, DialectOut
 from naru.web.face.reading.history import NOT_RUN
+from naru.web.face.tickets import Minting
 
 WRITERS: Mapping[DialectOut, Writer] = {
     "element-xml": ElementXml(),
@@ -50,6 +51,8 @@ class Exchange:
     request: ChatRequest
     writer: Writer | None = None
     """None is OpenAI's own form."""
+    minting: Minting | None = None
+    """Of the tickets in its answer, if it may have some."""
 
     @property
     def takes_one(self) -> bool:

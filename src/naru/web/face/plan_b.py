@@ -33,7 +33,7 @@ from naru.tools.supervision.calls import definition_hash
 from naru.tools.toolset import CallContext
 from naru.web.face.hub import ChatHub
 from naru.web.face.reading.body import decode_body
-from naru.web.face.tickets import Tickets
+from naru.web.face.tickets import Minting, Tickets
 from naru.web.routes import Access, Endpoint
 
 KEY_FILE = "plan_b.key"
@@ -66,8 +66,10 @@ def read_signed(text: str, key: bytes) -> ParsedCall:
     return call
 
 
-def shell_writer(settings: Settings, tickets: Tickets, caller: str, tools: Sequence[ToolDefinition]) -> Shell:
-    """Return the writer of shell blocks for one request, in the form that the settings choose."""
+def shell_writer(
+    settings: Settings, tickets: Tickets, minting: Minting, caller: str, tools: Sequence[ToolDefinition]
+) -> Shell:
+    """Return the writer of shell blocks for one request, in the form that the settings choose. Reads a file."""
     form = settings.chat.plan_b
     if form == "posix":
         return Shell(posix_command, read_posix_command)
@@ -82,7 +84,7 @@ def shell_writer(settings: Settings, tickets: Tickets, caller: str, tools: Seque
 
     def mint(call: ParsedCall) -> str | None:
         tool = definitions.get(call.name)
-        return f"{PROGRAM} --ticket {tickets.mint(caller, call, definition_hash(tool))}" if tool else None
+        return f"{PROGRAM} --ticket {minting.mint(call, definition_hash(tool))}" if tool else None
 
     return Shell(mint, lambda command: tickets.call_of(caller, command.rpartition(" ")[2]))
 

@@ -120,6 +120,33 @@ class FolderShelf:
         return self._folder / f"{ticket}.json"
 
 
+class Minting:
+    """The tickets of one answer: made where its text is written, and kept before the client is told of them."""
+
+    def __init__(self, shelf: Shelf, make: Callable[[ParsedCall, str], Ticket]) -> None:
+        self._shelf = shelf
+        self._make = make
+        self._made: list[tuple[str, Ticket]] = []
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a ticket has been made that nobody would take yet."""
+        return bool(self._made)
+
+    def mint(self, call: ParsedCall, definition: str) -> str:
+        """Return a new ticket."""
+        ticket = secrets.token_urlsafe(16)
+        self._made.append((ticket, self._make(call, definition)))
+        return ticket
+
+    def keep(self) -> None:
+        """Keep what was minted. Waits where other hubs are to see it: call it from a thread. Raises StoreError."""
+        made, self._made = self._made, []
+        for ticket, known in made:
+            with self._shelf.turn(ticket):
+                self._shelf.put(ticket, known)
+
+
 class Tickets:
     """Mints tickets and redeems them: once, by the same caller, for the same definition (S-41)."""
 
@@ -137,10 +164,17 @@ class Tickets:
         self._shelf: Shelf = FolderShelf(folder) if folder else MemoryShelf(seconds, self._clock)
 
     def mint(self, caller: str, call: ParsedCall, definition: str) -> str:
-        """Return a new ticket: 128 random bits. Raises StoreError."""
-        ticket = secrets.token_urlsafe(16)
-        self._shelf.put(ticket, Ticket(caller, call, definition, self._clock() + self._seconds))
+        """Return a new ticket: 128 random bits. Waits where other hubs are to see it. Raises StoreError."""
+        made = self.minting(caller)
+        ticket = made.mint(call, definition)
+        made.keep()
         return ticket
+
+    def minting(self, caller: str) -> Minting:
+        """Return what mints the tickets of one answer."""
+        return Minting(
+            self._shelf, lambda call, definition: Ticket(caller, call, definition, self._clock() + self._seconds)
+        )
 
     def redeem(self, caller: str, ticket: str) -> Ticket:
         """Use a ticket up. Waits for its turn where other hubs see it: call it from a thread.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Iterator, Sequence
 from typing import cast
 
@@ -18,6 +19,7 @@ class Dialect:
 
     def __init__(self, exchange: Exchange) -> None:
         self.outgoing = None if exchange.is_plain else Outgoing(exchange)
+        self._minting = exchange.minting
         self._takes_extra = exchange.profile.extra_fields
         self._steps = exchange.profile.steps
 
@@ -39,6 +41,16 @@ class Dialect:
                 yield step
             elif isinstance(step, Text | Reasoning):
                 yield from self.outgoing.feed(step)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the client must not be told yet what was adapted."""
+        return self._minting is not None and self._minting.is_behind
+
+    async def settle(self) -> None:
+        """Keep what it is told that it may use. Raises StoreError."""
+        if self._minting is not None and self._minting.is_behind:
+            await asyncio.to_thread(self._minting.keep)
 
     def rest(self) -> list[ChatEvent]:
         """Return what was held back until the end."""
@@ -70,12 +82,17 @@ class Streamed:
             return None
         if self._unsent:
             data, self._unsent = self._unsent + data, b""
-        return self._client.put(data)
+        return self._settled(data) if self._dialect.is_behind else self._client.put(data)
+
+    async def _settled(self, data: bytes) -> None:
+        await self._dialect.settle()
+        await self._client.write(data)
 
     async def end(self) -> None:
         """Send the end."""
         rest = b"".join(map(self._writer.feed, self._dialect.rest()))
         data = self._unsent + rest + self._writer.end()
+        await self._dialect.settle()
         await _kept(self._writer)
         await self._client.end(data)
 
@@ -98,6 +115,7 @@ class Whole:
         for event in self._dialect.rest():
             self._writer.feed(event)
         body = self._writer.body()
+        await self._dialect.settle()
         await _kept(self._writer)
         await self._client.answer(body)
 
