@@ -153,6 +153,22 @@ def test_what_yaml_takes_for_a_number_or_a_day_is_the_text_it_was_written_as_whe
     assert settings.server.port == 8
 
 
+def test_what_yaml_takes_for_a_yes_or_a_no_is_the_text_it_was_written_as_where_texts_stand(file: Path) -> None:
+    file.write_text(
+        "chat: {aliases: {NO: off, on: m}}\nagent: {small: on}\nmodel: {model: yes}\nmcp:\n  servers:\n    - name: a\n"
+        "      command: b\n      args: [yes, --color, off]\n      env: {COUNTRY: NO, DEBUG: on, Y: true}\n"
+        "      enabled: no\n      autoConnect: yes\n",
+        encoding="utf-8",
+    )
+    settings = load_settings(file)
+    (server,) = settings.mcp.servers
+    assert server.args == ["yes", "--color", "off"]
+    assert server.env == {"COUNTRY": "NO", "DEBUG": "on", "Y": "true"}
+    assert server.model_extra == {"enabled": False, "autoConnect": True}
+    assert settings.chat.aliases == {"NO": "off", "on": "m"}
+    assert (settings.agent.small, settings.model.model) == ("on", "yes")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

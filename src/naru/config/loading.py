@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -19,7 +19,7 @@ from pydantic_settings import (
 )
 
 from naru.config.settings import Settings
-from naru.config.yaml_text import Number, decode_yaml
+from naru.config.yaml_text import Scalar, decode_yaml
 from naru.errors import ConfigError
 from naru.records import describe
 
@@ -145,7 +145,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def underscored(value: Any, kind: Any) -> Any:
-    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike; numbers as meant.
+    """Write `max-attempts` as `max_attempts`, so that file and environment name a setting alike; values as meant.
 
     A table's keys are names of its owner's own: roles, profiles, models, headers.
 
@@ -155,8 +155,8 @@ def underscored(value: Any, kind: Any) -> Any:
     """
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
-    if isinstance(value, Number):
-        return value.written if kind is str else value.value
+    if isinstance(value, Scalar):
+        return _meant(value, get_args(kind) or (kind,))
     inner = (kind, *get_args(kind))[-1]
     if isinstance(value, list):
         return [underscored(item, inner) for item in value]
@@ -170,3 +170,9 @@ def underscored(value: Any, kind: Any) -> Any:
         field = kind.model_fields.get(name)
         changed[name] = underscored(item, field.annotation if field else BaseModel)
     return changed
+
+
+def _meant(value: Scalar, kinds: Sequence[Any]) -> Any:
+    """Return how it was written where that is one of a setting's words, or a text is wanted; else what it is."""
+    is_text = value.written in kinds or (str in kinds and type(value.value) not in kinds)
+    return value.written if is_text else value.value

@@ -1,4 +1,4 @@
-"""YAML as people write settings: no key stands twice, and what looks like a number or a day is still the text it is."""
+"""YAML as people write settings: no key stands twice, and what looks like a number, a yes or a day is still the text it is."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import yaml
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
-    """A number and how it was written: `3.10` is another version than `3.1`, and `12:30` is a number to YAML."""
+class Scalar:
+    """A number or a yes and how it was written: `3.10` is not `3.1`, `12:30` a number to YAML, `NO` a country."""
 
-    value: int | float
+    value: int | float | bool
     written: str
 
     def __str__(self) -> str:
@@ -31,19 +31,19 @@ class _Loader(yaml.SafeLoader):
         super().__init__(text)
         self.deep_construct = True  # what holds itself by an anchor is refused
 
-    def number(self, node: yaml.ScalarNode) -> Number:
-        make = self.construct_yaml_int if node.tag.endswith(":int") else self.construct_yaml_float
-        return Number(make(node), node.value)
+    def scalar(self, node: yaml.ScalarNode) -> Scalar:
+        made = yaml.SafeLoader.yaml_constructors[node.tag](self, node)
+        return Scalar(made, node.value)
 
 
-for _tag in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.number)
+for _tag in ("int", "float", "bool"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_tag}", _Loader.scalar)
 
 
 def decode_yaml(text: str) -> Any:
     """Decode YAML, whose keys are unique: of two sections of one name the first would be passed over in silence.
 
-    Numbers come as `Number`.
+    Numbers, yes and no come as `Scalar`.
 
     Raises:
         YAMLError: it is none.
