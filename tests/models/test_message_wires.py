@@ -10,7 +10,7 @@ import pytest
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 from pydantic import TypeAdapter
-from tests.models.fake_endpoint import Reply, json_reply, serve
+from tests.models.fake_endpoint import Reply, json_reply, serve, sse
 
 from naru.errors import ModelError
 from naru.messages import (
@@ -19,6 +19,7 @@ from naru.messages import (
     Finish,
     ImagePart,
     Message,
+    Notice,
     Reasoning,
     Refusal,
     ResourcePart,
@@ -150,6 +151,19 @@ def test_signatures_come_back_beside_the_thoughts_of_messages_and_cached_tokens_
 def test_why_an_answer_of_messages_ended_is_told(delta: dict[str, Any], told: list[Any]) -> None:
     ended = [{"type": "message_delta", "delta": delta, "usage": {}}, {"type": "message_stop"}]
     assert events(anthropic_wire.EventReader, ended) == told
+
+
+@pytest.mark.parametrize("kind", ["json_object", "regex"])
+async def test_a_form_of_the_answer_that_messages_have_no_word_for_is_told(kind: str) -> None:
+    ends = [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"}]
+    asked = ChatRequest("m", [Message("user", "Go.")], extra={"response_format": {"type": kind}})
+    async with serve([Reply(sse(*ends, done=False))]) as fake:
+        backend = AnthropicBackend(Endpoint.of(fake.base_url))
+        told = [event async for event in backend.stream(asked)]
+        await backend.close()
+    assert "output_config" not in fake.bodies[0]
+    (notice,) = [event.text for event in told if isinstance(event, Notice)]
+    assert notice.startswith(f"response_format {kind}: not passed on")
 
 
 async def test_models_that_know_no_budget_of_thoughts_and_no_temperature_are_asked_as_they_take_it() -> None:

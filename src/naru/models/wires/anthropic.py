@@ -21,6 +21,7 @@ class AnthropicBackend(WireBackend):
     path = "/messages"
     schemas = "anthropic"
     takes = TAKES
+    forms = frozenset({"text", "json_schema"})
 
     def __init__(
         self,

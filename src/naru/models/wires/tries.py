@@ -27,6 +27,8 @@ class Knowing(Backend):
 
     takes: ClassVar[frozenset[str] | None] = None
     """What a request may set here beside its turns and tools, by the names of chat completions; None is all."""
+    forms: ClassVar[frozenset[str]] = frozenset({"text", "json_schema", "json_object"})
+    """The kinds of `response_format` that an API has a word for, where `takes` is not all."""
     pictures_in_results: ClassVar[bool] = False
     """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
 
@@ -105,5 +107,8 @@ class Tries:
         left = given & self.profile.refused_parameters
         if self._wire.takes is not None:
             left |= given - self._wire.takes
+            form = asked.extra.get("response_format")
+            if isinstance(form, dict) and form.get("type") not in self._wire.forms:
+                yield f"response_format {form.get('type')}: not passed on, {self._where} does not take it."
         if left:
             yield f"{', '.join(sorted(left))}: not passed on, {self._where} does not take it."
