@@ -27,6 +27,8 @@ class TextPart:
     """Plain text."""
 
     text: str
+    cache: JsonObject | None = field(default=None, compare=False)
+    """The client wants all up to here cached, in Anthropic's words (`cache_control`); other APIs have none for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class ImagePart:
     A part of a tool's result has none: where the endpoint cannot take it, a placeholder stands for it and a `Notice`
     says so. The same for the other parts.
     """
+    cache: JsonObject | None = field(default=None, compare=False)
+    """As in `TextPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ class ResourcePart:
     title: str = ""
     description: str = ""
     """What a link says of what is behind it."""
+    cache: JsonObject | None = field(default=None, compare=False)
+    """As in `TextPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,8 @@ class ToolDefinition:
     """Name of the MCP server it comes from; empty for Naru's own."""
     strict: bool = False
     """A client asks its endpoint to hold calls to the schema (OpenAI's `strict`)."""
+    cache: JsonObject | None = field(default=None, compare=False)
+    """As in `TextPart`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +197,8 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
     name: str = ""
+    cache: JsonObject | None = field(default=None, compare=False)
+    """As in `TextPart`: up to the end of this turn, whose calls and results have no parts that could say so."""
 
     @property
     def text(self) -> str:

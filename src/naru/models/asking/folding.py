@@ -51,20 +51,22 @@ def _as_plain_turns(messages: Iterable[Message], teaching: Teaching) -> Iterable
 
 def _system_first(messages: Sequence[Message], profile: Profile, instructions: str) -> list[Message]:
     """Put system text where the back end takes it: one system message, or the head of the first user turn."""
-    leading: list[str] = []
+    leading: list[Message] = []
     rest: list[Message] = []
     for message in messages:
         if message.role != "system":
             rest.append(message)
         elif not rest:
-            leading.append(message.text)
+            leading.append(message)
         elif profile.system_role and profile.late_system and not profile.alternation:
             rest.append(message)
         else:
             rest.append(Message("user", message.content))
     if not rest and leading:  # Nobody answers to system text alone; the last of it is what is asked.
-        rest = [Message("user", leading.pop())]
-    text = SEPARATOR.join(filter(None, (*leading, instructions)))
+        rest = [Message("user", leading.pop().content)]
+    if profile.system_role and len(leading) == 1 and not instructions:
+        return [leading[0], *rest]
+    text = SEPARATOR.join(filter(None, (*(message.text for message in leading), instructions)))
     if not text:
         return rest
     if profile.system_role:

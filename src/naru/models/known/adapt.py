@@ -25,9 +25,10 @@ _REFUSED_PARAMETER = re.compile(
 _SENT_BY_US = frozenset(
     {
         *("stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"),
-        "reasoning_effort",
+        *("reasoning_effort", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"),
     }
 )
+"""Also by faces whose clients said it in other words, or always say it: the answer matters more to them."""
 _REFUSED_WORDS = {
     "strict": re.compile(r"""(?:[.'"`]|loc\b[^.]{0,80})strict\b['"`]?|\bstrict (?:mode )?is not""", re.IGNORECASE),
     "detail": re.compile(r"""image_url['"`]?[^a-z]{1,5}detail\b|['"`]detail['"`]""", re.IGNORECASE),

@@ -62,7 +62,7 @@ def messages_body(
     request: ChatRequest, *, model: str, tools: list[JsonObject], profile: Profile = _NOTHING_KNOWN
 ) -> JsonObject:
     """Build the body of a streaming request, already prepared."""
-    system = [turn.text for turn in request.messages if turn.role == "system" and turn.text]
+    system = [turn for turn in request.messages if turn.role == "system" and turn.text]
     body: JsonObject = {
         "model": model,
         "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
@@ -70,10 +70,12 @@ def messages_body(
         "stream": True,
         **{name: request.extra[name] for name in _PASSED if name in request.extra},
     }
-    if system:
-        body["system"] = "\n\n".join(system)
+    if any(not isinstance(turn.content, str) for turn in system):
+        body["system"] = [block for turn in system for block in _content(turn.content)]
+    elif system:
+        body["system"] = "\n\n".join(turn.text for turn in system)
     if tools:
-        body["tools"] = tools
+        body["tools"] = [_cached(one, tool.cache) for one, tool in zip(tools, request.tools, strict=True)]
         if (choice := _choice(request)) is not None:
             body["tool_choice"] = choice
     if request.temperature is not None:
@@ -127,6 +129,7 @@ def _turns(request: ChatRequest, *, thinks: bool) -> list[JsonObject]:
         blocks = _blocks(message, thinks=thinks)
         if not blocks:
             continue
+        blocks[-1] = _cached(blocks[-1], message.cache)
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         else:
@@ -154,7 +157,16 @@ def _content(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
     return [block for part in parts if (block := _block(part))]
 
 
+def _cached(block: JsonObject, cache: JsonObject | None) -> JsonObject:
+    return block if cache is None else {**block, "cache_control": cache}
+
+
 def _block(part: ContentPart) -> JsonObject | None:
+    block = _plain_block(part)
+    return _cached(block, getattr(part, "cache", None)) if block else None
+
+
+def _plain_block(part: ContentPart) -> JsonObject | None:
     match part:
         case ImagePart(data="", url=url):
             return {"type": "image", "source": {"type": "url", "url": url}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from naru.connections.guests import Guest
@@ -13,7 +14,7 @@ from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import read_guest
-from naru.web.face.reading.parts import content_of
+from naru.web.face.reading.parts import cache_of, content_of
 from naru.web.face.reading.tools import chosen_tools, read_tools
 from naru.web.face.seam import Asked, Pick
 
@@ -97,11 +98,12 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
 
 def _read_turns(body: JsonObject) -> tuple[Message, ...]:
     turns = read_messages(body["messages"])
+    if (cache := cache_of(body)) is not None:  # What a request says of itself is meant of its end.
+        turns = (*turns[:-1], replace(turns[-1], cache=turns[-1].cache or cache))
     system = body.get("system")
     if not system:
         return turns
-    content = content_of(system, "system")
-    return (Message("system", content if isinstance(content, str) else Message("system", content).text), *turns)
+    return (Message("system", content_of(system, "system")), *turns)
 
 
 def _extra(body: JsonObject, *, single: bool) -> JsonObject:

@@ -23,9 +23,12 @@ _KINDS: Kinds = {
     **dict.fromkeys(("include", "tools"), (list,)),
     **dict.fromkeys(("parallel_tool_calls", "store"), (bool,)),
     **dict.fromkeys(("top_p", "seed", "max_tool_calls"), (float,)),
-    **dict.fromkeys(("previous_response_id", "truncation", "user"), (str,)),
+    **dict.fromkeys(("previous_response_id", "truncation", "user", "prompt_cache_key"), (str,)),
 }
-_PASSED = ("top_p", "seed", "user", "service_tier", "safety_identifier")
+_PASSED = (
+    *("top_p", "seed", "user", "service_tier", "safety_identifier"),
+    *("prompt_cache_key", "prompt_cache_retention"),
+)
 _LOG_PROBABILITIES = "message.output_text.logprobs"
 
 

@@ -71,7 +71,13 @@ def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
         if item.get("role") == "assistant":
             yield from _said(item, said)
             said = []
-        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": _outcome(part)}
+        cached = part.get("cache_control")
+        yield {
+            "role": "tool",
+            "tool_call_id": part.get("tool_use_id"),
+            "content": _outcome(part),
+            "cache_control": cached,
+        }
     yield from _said(item, said)
 
 
@@ -95,6 +101,7 @@ def _said(item: Item, content: Sequence[Any]) -> Iterator[Item]:
         turn = {**item, "content": rest}
         if calls:
             turn["tool_calls"] = [*(item.get("tool_calls") or ()), *calls]
+            turn["cache_control"] = next(filter(None, (part.get("cache_control") for part in blocks)), None)
         if any(thoughts):
             turn["reasoning_content"] = "\n".join(filter(None, thoughts))
         signed = [part for part in blocks if part.get("signature") or part["type"] == "redacted_thinking"]

@@ -14,7 +14,7 @@ from naru.messages import CARRIED, JsonObject, Message, Role, ToolCall
 from naru.models.transport.json_text import mended
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.foreign import chat_items
-from naru.web.face.reading.parts import content_of, text_of
+from naru.web.face.reading.parts import cache_of, content_of, text_of
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -78,9 +78,10 @@ class _Open:
 
     def _result(self, position: int, call: ToolCall) -> Message:
         item, where = self.results[position]
-        return Message(
-            "tool", content_of(item.get("content"), where, is_result=True), tool_call_id=call.id, name=call.name
-        )
+        content, cache = content_of(item.get("content"), where, is_result=True), cache_of(item)
+        if cache is None and not isinstance(content, str):
+            cache = next(filter(None, (getattr(part, "cache", None) for part in content)), None)
+        return Message("tool", content, tool_call_id=call.id, name=call.name, cache=cache)
 
     def _stray(self, position: int) -> Message:
         """Keep a result whose call nobody knows any more: the client has cut the turn that asked."""
@@ -171,7 +172,8 @@ def _assistant_turn(item: Mapping[str, Any], ids: _Ids, waiting: _Open, where: s
     carried = _carried(item)
     if isinstance(audio := item.get("audio"), dict) and audio.get("id"):
         carried["audio"] = {"id": audio["id"]}  # What was spoken is kept at the endpoint, under this id.
-    return Message("assistant", content, reasoning=reasoning, carried=carried, tool_calls=tuple(calls))
+    cache = cache_of(item) if calls else None
+    return Message("assistant", content, reasoning=reasoning, carried=carried, tool_calls=tuple(calls), cache=cache)
 
 
 def _call(raw: Any, where: str) -> tuple[str, ToolCall]:

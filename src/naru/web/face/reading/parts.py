@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from naru.messages import AudioPart, ContentPart, ForeignPart, ImagePart, MediaPart, ResourcePart, TextPart
+from naru.messages import AudioPart, ContentPart, ForeignPart, ImagePart, JsonObject, MediaPart, ResourcePart, TextPart
 from naru.models.transport.json_text import encode
 from naru.web.face.errors import BadRequestError
 
@@ -39,7 +39,7 @@ def content_of(value: Any, where: str, *, is_result: bool = False) -> str | tupl
     if not all(isinstance(item, str) or (isinstance(item, dict) and _is_part(item, known)) for item in items):
         return encode(value).decode()
     parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
-    if all(isinstance(part, TextPart) for part in parts):
+    if all(isinstance(part, TextPart) and part.cache is None for part in parts):
         return "\n".join(part.text for part in parts if isinstance(part, TextPart))
     return tuple(parts)
 
@@ -56,7 +56,15 @@ def _part(item: Any, where: str) -> ContentPart:
     part = read(item, where) if read is not None else _foreign(item, kind, where)
     if part is None:
         raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
+    if (cache := cache_of(item)) is not None and not isinstance(part, AudioPart | ForeignPart):
+        return replace(part, cache=cache)
     return part
+
+
+def cache_of(item: Item) -> JsonObject | None:
+    """Return what an item says of caching all up to it, if anything."""
+    cache = item.get("cache_control")
+    return cache if isinstance(cache, dict) and isinstance(cache.get("type"), str) else None
 
 
 def _text(item: Item, where: str) -> TextPart:

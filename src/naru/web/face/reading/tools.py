@@ -8,6 +8,7 @@ from typing import Any
 from naru.messages import JsonObject, ToolDefinition
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.parts import cache_of
 from naru.web.face.seam import Pick
 
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
@@ -45,7 +46,8 @@ def _tool(item: Any, where: str) -> ToolDefinition:
         raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
     if not isinstance(function.get("description"), str | None):
         raise BadRequestError(f"{where}.function.description must be text.", param=where)
-    return ToolDefinition(name, function.get("description") or "", schema, strict=function.get("strict") is True)
+    said, strict = function.get("description") or "", function.get("strict") is True
+    return ToolDefinition(name, said, schema, strict=strict, cache=cache_of(item))
 
 
 def _list(value: Any, name: str) -> list[Any]:
