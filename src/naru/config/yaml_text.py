@@ -1,4 +1,4 @@
-"""YAML as people write settings: no key stands twice, and what looks like a number, a yes or a day is still the text it is."""
+"""YAML as people write settings: no key stands twice, and what looks like a number, a yes or a day is still text."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from naru.agent.events import CallFinished, CallStarted
+from naru.agent.events import CallFinished, CallStarted, RunFinished
 from naru.errors import NaruError
 from naru.messages import (
     ArgumentsDelta,
@@ -17,6 +17,7 @@ from naru.messages import (
     Extra,
     Finish,
     JsonObject,
+    Notice,
     Reasoning,
     Refusal,
     Text,
@@ -26,6 +27,7 @@ from naru.models.transport.json_text import encode
 from naru.persons import current_request
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.errors import status_of
+from naru.web.face.notes import Notes
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
 
 _KINDS = {
@@ -73,13 +75,16 @@ class Ending:
     """The one of them that ended it, where the endpoint says so."""
     upstream: str = "stop"
     usage: Usage = field(default_factory=Usage)
+    notes: Notes = field(default_factory=Notes)
 
-    def note(self, event: Usage | Finish) -> bytes:
+    def note(self, event: Usage | Finish | Notice | RunFinished) -> bytes:
         """Take an event of the end; nothing is written of it yet."""
         if isinstance(event, Usage):
             self.usage = event
-        else:
+        elif isinstance(event, Finish):
             self.upstream = event.reason
+        else:
+            self.notes.take(event)
         return b""
 
     def note_stop(self, event: Extra) -> None:
@@ -95,6 +100,10 @@ class Ending:
         if reason == "end_turn" and self.stopped_by is not None:
             reason = "stop_sequence"
         return {"stop_reason": reason, "stop_sequence": self.stopped_by if reason == "stop_sequence" else None}
+
+    def delta(self) -> JsonObject:
+        """Return what the stream's end tells of the whole message."""
+        return {"delta": self.why, "usage": self.usage_object(), **self.notes.fields}
 
     def usage_object(self) -> JsonObject:
         """Return Anthropic's `usage`."""
@@ -119,6 +128,7 @@ def message_object(model: str, content: list[JsonObject], ending: Ending | None)
         "content": content,
         **(ending.why if ending else {"stop_reason": None, "stop_sequence": None}),
         "usage": (ending or Ending()).usage_object(),
+        **(ending.notes.fields if ending else {}),
     }
 
 
@@ -184,6 +194,8 @@ class EventWriter:
             Extra: self._beside,
             Usage: self._ending.note,
             Finish: self._ending.note,
+            Notice: self._ending.note,
+            RunFinished: self._ending.note,
             HubTools: self._hub_event,
             CallStarted: self._hub_event,
             CallFinished: self._hub_event,
@@ -201,11 +213,7 @@ class EventWriter:
     def end(self) -> bytes:
         """Return the end of the last block, `message_delta`, `message_stop`."""
         last = self._close()
-        return (
-            last
-            + _event("message_delta", {"delta": self._ending.why, "usage": self._ending.usage_object()})
-            + _event("message_stop", {})
-        )
+        return last + _event("message_delta", self._ending.delta()) + _event("message_stop", {})
 
     def fail(self, error: NaruError) -> bytes:
         """Return the error."""
@@ -317,7 +325,7 @@ class MessageWriter:
             case CallEnd(index=index, arguments=arguments):
                 self._blocks.append(_tool_use(self._names.pop(index), arguments))
                 self._ending.calls += 1
-            case Usage() | Finish():
+            case Usage() | Finish() | Notice() | RunFinished():
                 self._ending.note(event)
             case HubTools() | CallStarted() | CallFinished() if self._hub is not None:
                 self._blocks += [block] if (block := self._hub.block(event)) else []

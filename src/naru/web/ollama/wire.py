@@ -6,10 +6,24 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
+from naru.agent.events import RunFinished
 from naru.errors import NaruError
-from naru.messages import BrokenCall, CallEnd, CallStart, Extra, Finish, JsonObject, Reasoning, Refusal, Text, Usage
+from naru.messages import (
+    BrokenCall,
+    CallEnd,
+    CallStart,
+    Extra,
+    Finish,
+    JsonObject,
+    Notice,
+    Reasoning,
+    Refusal,
+    Text,
+    Usage,
+)
 from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
+from naru.web.face.notes import Notes
 from naru.web.face.seam import FaceEvent
 
 _REASONS = frozenset({"length", "load", "unload"})
@@ -36,6 +50,7 @@ class Lines:
         self._model = model
         self._began = time.monotonic_ns()
         self._first: int | None = None
+        self._notes = Notes()
         self._usage = Usage()
         self._finish = "stop"
         self._names: dict[int, str] = {}
@@ -71,6 +86,8 @@ class Lines:
             case Extra(place="choice", fields={"logprobs": {"content": list(found)}}):
                 self._log_probabilities += found
                 return encode({**self._nothing(), "logprobs": found, "done": False}) + b"\n"
+            case Notice() | RunFinished():
+                self._notes.take(event)
             case Usage():
                 self._usage = event
             case Finish(reason=reason):
@@ -131,4 +148,5 @@ class Lines:
             "prompt_eval_duration": first - self._began,
             "eval_count": self._usage.completion_tokens,
             "eval_duration": ended - first,
+            **self._notes.fields,
         }

@@ -32,6 +32,7 @@ from naru.messages import (
 from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.errors import status_of
+from naru.web.face.notes import FIELD, said_by
 from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 from naru.web.openai.thoughts import Thoughts, Turn
 
@@ -343,10 +344,11 @@ def failed_stream(error: NaruError) -> bytes:
 
 def _note(event: RunFinished | Notice, before: JsonObject) -> JsonObject:
     """Return what Naru adds to the end of an answer: how the run ended, what was left out on the way."""
+    told = said_by(event)
     if isinstance(event, Notice):
-        said = before.get("naru", {}).get("note")
-        return {"naru": {"note": f"{said}; {event.text}" if said else event.text}}
+        said = before.get(FIELD, {}).get("note")
+        return {FIELD: {"note": f"{said}; {told}" if said else told}}
     note: JsonObject = {"ended": event.reason, "rounds": event.rounds, "calls": list(event.calls)}
-    if event.note:
-        note["note"] = event.note
-    return {"naru": note}
+    if told:
+        note["note"] = told
+    return {FIELD: note}

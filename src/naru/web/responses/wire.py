@@ -7,10 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from naru.agent.events import RunFinished
 from naru.errors import ModelError, NaruError
-from naru.messages import JsonObject, Text
+from naru.messages import JsonObject, Notice, Text
 from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
+from naru.web.face.notes import Notes
 from naru.web.face.seam import FaceEvent
 from naru.web.responses.output import Output, Shown, Step, made_id
 
@@ -29,6 +31,7 @@ class Answer:
     ) -> None:
         response_id = made_id("resp")
         self.output = Output(response_id, shown)
+        self._notes = Notes()
         self._keep = keep
         self._object: JsonObject = {
             "id": response_id,
@@ -49,6 +52,12 @@ class Answer:
         if conversation:
             self._object["conversation"] = {"id": conversation}
 
+    def feed(self, event: FaceEvent) -> list[Step]:
+        """Take one event; return the steps that it makes of the output."""
+        if isinstance(event, Notice | RunFinished):
+            self._notes.take(event)
+        return self.output.feed(event)
+
     def object(self, status: str, error: JsonObject | None = None) -> JsonObject:
         """Return the response as it stands."""
         ended = status != "in_progress"
@@ -61,6 +70,7 @@ class Answer:
             "incomplete_details": {"reason": reason} if reason else None,
             "output": self.output.items if ended else [],
             "usage": self._usage() if ended and error is None else None,
+            **self._notes.fields,
         }
 
     def ended(self) -> JsonObject:
@@ -126,7 +136,7 @@ class EventWriter:
             number = self._number
             self._number = number + 1
             return b'%b%d,"delta":%b}\n\n' % (self._text_head, number, encode(event.text))
-        return self._events(output.feed(event))
+        return self._events(self._answer.feed(event))
 
     def end(self) -> bytes:
         """Return the ends of open items, and the last event with the whole response."""
@@ -163,7 +173,7 @@ class ObjectWriter:
 
     def feed(self, event: FaceEvent) -> None:
         """Take one event."""
-        self._answer.output.feed(event)
+        self._answer.feed(event)
 
     def body(self) -> bytes:
         """Return the JSON body."""
