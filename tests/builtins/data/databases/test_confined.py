@@ -32,7 +32,7 @@ tempfile.tempdir = sys.argv[2]
 if sys.argv[3] == "confined":
     write_only_in(Path(sys.argv[2]))
 import duckdb
-from naru.builtins.data.databases.duck import DuckDatabase
+from naru.builtins.data.databases.duckdb.database import DuckDatabase
 from naru.config import DataSettings
 
 async def main():

@@ -29,7 +29,7 @@ from naru.builtins.data.databases.worker import CLOSE_SECONDS, GRACE_SECONDS
 from naru.config import DataSettings
 from naru.errors import NaruError
 
-_ENGINES = {"DuckDB": ("duck", "DuckDatabase"), "SQLite": ("sqlite", "SqliteDatabase")}
+_ENGINES = {"DuckDB": ("duckdb.database", "DuckDatabase"), "SQLite": ("sqlite", "SqliteDatabase")}
 """Module and class of each, by how a writer of SQL is told."""
 PATIENCE_SECONDS = 120.0
 """Beyond a statement's own time: for its start, and for others that it waits for."""

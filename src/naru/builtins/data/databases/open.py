@@ -20,7 +20,7 @@ _ENGINES = {
     "postgresql": ("postgresql.configured", "PostgresDatabase", "postgres", ("psycopg", "psycopg_pool", "pgparse")),
     "sqlite": ("apart", "ApartSqlite", "", ()),
     "duckdb": ("apart", "ApartDuck", "duckdb", ("duckdb",)),
-    "mysql": ("mysql", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),
+    "mysql": ("mysql.database", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),
 }
 """By scheme: module, class, extra, and what that extra brings."""
 _ALIASES = {"postgres": "postgresql", "mariadb": "mysql", "sqlite3": "sqlite"}

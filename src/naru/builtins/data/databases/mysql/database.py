@@ -31,9 +31,9 @@ from naru.builtins.data.databases.errors import (
     stopped,
 )
 from naru.builtins.data.databases.gather import gathered
-from naru.builtins.data.databases.mysql_rights import grants_of, strong_rights, writes
-from naru.builtins.data.databases.mysql_statement import judge, without_comments
-from naru.builtins.data.databases.mysql_url import options_of
+from naru.builtins.data.databases.mysql.rights import grants_of, strong_rights, writes
+from naru.builtins.data.databases.mysql.statement import judge, without_comments
+from naru.builtins.data.databases.mysql.url import options_of
 from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked

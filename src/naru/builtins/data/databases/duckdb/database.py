@@ -24,8 +24,8 @@ import duckdb
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
-from naru.builtins.data.databases.duck_files import files_in, holds_tables, view_files
-from naru.builtins.data.databases.duck_values import columns_of, run_whole
+from naru.builtins.data.databases.duckdb.files import files_in, holds_tables, view_files
+from naru.builtins.data.databases.duckdb.values import columns_of, run_whole
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
     QueryError,
