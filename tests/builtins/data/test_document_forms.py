@@ -191,6 +191,43 @@ def test_issue_20_1_each_table_of_several_in_one_sheet_has_its_own_columns(
     assert [one.id for one in read_documents(tmp_path / "x.csv").documents][1:] == ids
 
 
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        (
+            "테이블,설명\nlot,로트\nball,볼\n\n테이블,컬럼,타입,설명\nlot,qty,int,수량\nball,x,real,위치\n",
+            ["lot", "ball", "lot.qty", "ball.x"],
+        ),
+        (
+            "column,type,note\nqty,int,count\n,,\nTables,,\ntable,description,\nlot,one lot,\n",
+            ["qty", "x.csv#4", "lot"],
+        ),
+        (
+            "Table: lot,,\ncolumn,type,note\nqty,int,count\n\nTable： ball,,\ncolumn,type,note\nx,real,place\n",
+            ["x.csv#1", "lot.qty", "x.csv#4", "ball.x"],
+        ),
+        (
+            "column,description\nid,key\nname,Name of it\n\ntitle,Product description\nat,when\n\ndescription,what\n",
+            ["id", "name", "title", "at", "description"],
+        ),
+    ],
+    ids=["an index above the columns", "a title between", "its name in one cell", "no headings but rows"],
+)
+def test_issue_20_1_other_headings_below_an_empty_line_begin_a_table(text: str, ids: list[str], tmp_path: Path):
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    assert [one.id for one in read_documents(tmp_path / "x.csv").documents] == ids
+
+
+def test_a_logical_model_says_what_tables_and_columns_are_called(tmp_path: Path):
+    text = "엔티티명,테이블명,속성명,컬럼명,데이터타입,속성정의\n로트,TB_LOT,수율,YLD,NUMBER,양품 비율\n"
+    (tmp_path / "x.csv").write_text(text, encoding="utf-8")
+    [document] = read_documents(tmp_path / "x.csv").documents
+    assert (document.id, document.text) == (
+        "TB_LOT.YLD",
+        "TB_LOT.YLD (NUMBER): 양품 비율; 엔티티명: 로트; 속성명: 수율",
+    )
+
+
 def test_headings_in_two_lines_are_one_heading_each(tmp_path: Path):
     """As cells that span others are saved."""
     lines = ["테이블,,컬럼,,", "물리명,논리명,물리명,논리명,타입", "LOT,로트,QTY,수량,NUMBER", "불량,,이름,,VARCHAR"]

@@ -119,6 +119,8 @@ def test_every_encoding_gives_the_same_document(name: str, raw: bytes, tmp_path:
     [
         ("cp949", "이름\n홍길동"),
         ("cp1252", "Größe der Straße – in €"),
+        ("cp1250", "liczba części, długość"),
+        ("cp1254", "müşteri adı ve soyadı"),
         ("cp932", "歩留まり 率"),
         ("euc_jp", "部品の番号です"),
         ("gb18030", "订单,订单号"),
@@ -283,8 +285,32 @@ def test_markdown_that_is_nested_too_deeply_is_named_and_other_is_whole(tmp_path
             f"<tr><td>lot<td>id<td>번호<tr><td colspan={'9' * 5000}>qty</table>",
             {"lot.id": "lot.id: 번호", "qty": "table: qty"},
         ),
+        (
+            "<table><caption>lot</caption><tr><th>column<th>text<tr><td>qty<td>count</table>",
+            {"lot.qty": "lot.qty: count", "x.html#1": "lot"},
+        ),
+        (
+            "<p>Two <b>tables</b>:<p><b>lot</b><table><tr><th>column<th>text<tr><td>qty<td>count</table>"
+            "<p><strong>ball</strong></p><table><tr><th>column<th>text<tr><td>qty<td>balls</table>",
+            {"lot.qty": "lot.qty: count", "ball.qty": "ball.qty: balls", "x.html#1": "Two tables:\nlot\nball"},
+        ),
+        (
+            "<h2>Table: lot</h2><table><tr><th>column<th>text<tr><td>qty<td>count</table>",
+            {"lot.qty": "lot.qty: count"},
+        ),
+        ("<table><tr><th>column<th>text</table>", {"x.html#1": "column | text"}),
     ],
-    ids=["no body", "head without its end", "rows that are spanned", "columns that are spanned", "beyond all columns"],
+    ids=[
+        "no body",
+        "head without its end",
+        "rows that are spanned",
+        "columns that are spanned",
+        "beyond all columns",
+        "a caption",
+        "words in bold above it",
+        "a table named by its heading",
+        "headings alone",
+    ],
 )
 def test_odd_html(raw: str, documents: dict[str, str], tmp_path: Path):
     assert read(tmp_path, "x.html", raw) == (documents, {})

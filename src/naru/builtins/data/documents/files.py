@@ -17,12 +17,16 @@ from typing import Any
 
 import yaml
 
+from naru.builtins.data.documents.blocks import blocks_of
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
 from naru.builtins.data.documents.headings import (
+    LINES_ABOVE,
     are_headings,
+    filled,
     headings_of_two_lines,
     is_table_of_columns,
     table_told,
+    tables_apart,
     tables_below,
 )
 from naru.builtins.data.documents.office import parts_of
@@ -38,8 +42,6 @@ DELIMITERS = ",;\t|"
 MAX_FILE_BYTES = 256 * 2**20
 _LINES_LOOKED_AT = 20
 _HEADINGS_ALONE = "it holds nothing below its headings"
-_LINES_ABOVE = 10
-"""A table's headings stand in one of so many lines."""
 _CHARACTERS_LOOKED_AT = 65_536
 _SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
 """How Excel is told what stands between the cells."""
@@ -51,7 +53,8 @@ _IS_HTML = re.compile(rb"<(!doctype html|html|table)\b", re.IGNORECASE)
 _DATABASES = (".parquet", ".db", ".sqlite", ".sqlite3", ".db3", ".duckdb", ".ddb")
 _SHEET_NUMBER = re.compile(r"(sheet|시트|table)\s*\d*", re.IGNORECASE)
 _FORMS = (
-    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML, SQL scripts that make tables; "
+    "JSON, JSON lines, YAML, CSV, TSV, plain lines (.txt), Markdown, HTML, SQL scripts that make tables, "
+    "definitions of Prisma, Rails, DBML, GraphQL, Protobuf, Thrift and Avro; "
     "with the extra `documents` also Excel, PDF, Word"
 )
 
@@ -195,19 +198,31 @@ def _csv(raw: bytes, name: str, reading: Reading) -> None:
     lines = csv.reader(itertools.chain(io.StringIO(text, newline=""), [_END]), delimiter=delimiter)
     whole: list[list[str]] = []
     try:
-        whole.extend(line for line in _closed(lines) if line)
+        whole.extend(_closed(lines))
     finally:
-        below = _table(whole, f"{name}#", (), reading)
-    if whole and not below:
+        below = _tables(whole, f"{name}#", (), reading)
+    if any(whole) and not below:
         raise UnreadableError(_HEADINGS_ALONE)
 
 
-def _table(lines: Sequence[Sequence[str]], before: str, names: tuple[str, ...], reading: Reading) -> int:
-    """Add a table's rows and return how many lines they take; what stands above the headings is a document a line."""
-    start = next((at for at, line in enumerate(lines[:_LINES_ABOVE]) if is_table_of_columns(line)), 0)
-    if any(_filled(line) >= _filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
+def _tables(whole: Sequence[Sequence[str]], before: str, names: tuple[str, ...], reading: Reading) -> int:
+    """Add the rows of tables one below the other, and return how many lines they take."""
+    passed = below = 0
+    for lines in tables_apart(whole):
+        below += _table(lines, passed, before, names, reading)
+        passed += len(lines)
+    return below
+
+
+def _table(lines: Sequence[Sequence[str]], passed: int, before: str, names: tuple[str, ...], reading: Reading) -> int:
+    """Add a table's rows and return how many lines they take; what stands above the headings is a document a line.
+
+    So many lines as `passed` stand above it all.
+    """
+    start = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if is_table_of_columns(line)), 0)
+    if any(filled(line) >= filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
         start = 0
-    _titles(lines[:start], 1, before, reading)
+    _titles(lines[:start], passed + 1, before, reading)
     if headings := headings_of_two_lines(lines[start : start + 2]):
         lines = [*lines[:start], headings, *lines[start + 2 :]]
     begin = lines[start : start + _LINES_LOOKED_AT]
@@ -217,10 +232,10 @@ def _table(lines: Sequence[Sequence[str]], before: str, names: tuple[str, ...], 
     tables = tables_below(lines[start:])
     for (top, at), (end, _) in itertools.pairwise([*tables, (len(lines) - start, 0)]):
         above = lines[start + top : start + at]
-        _titles(above, start + top + 1, before, reading)
+        _titles(above, passed + start + top + 1, before, reading)
         names = table_told(above) or names
         for row in table_rows(lines[start + at : start + end], names):
-            _add(replace(row, place=str(int(row.place) + at)), before, reading)
+            _add(replace(row, place=str(passed + int(row.place) + at)), before, reading)
     return len(lines) - start - 1
 
 
@@ -228,10 +243,6 @@ def _titles(lines: Sequence[Sequence[str]], number: int, before: str, reading: R
     for at, line in enumerate(lines, number):
         place = f"{before}{at}"
         reading.add(Document(place, "; ".join(filter(None, line)), place))
-
-
-def _filled(line: Sequence[str]) -> int:
-    return sum(bool(cell.strip()) for cell in line)
 
 
 def _delimiter(text: str) -> str:
@@ -308,7 +319,7 @@ def _excel(raw: bytes, name: str, reading: Reading) -> None:
             continue
         sheet, lines = part
         names = () if _SHEET_NUMBER.fullmatch(sheet) else (sheet,)
-        if not _table(lines, f"{name}#{sheet}!", names, reading):
+        if not _tables(lines, f"{name}#{sheet}!", names, reading):
             reading.refuse(f"{name}#{sheet}", _HEADINGS_ALONE)
 
 
@@ -327,16 +338,22 @@ def _sql(raw: bytes, name: str, reading: Reading) -> None:
         _add(row, f"{name}#", reading)
 
 
+def _definitions(raw: bytes, name: str, reading: Reading) -> None:
+    for block in blocks_of(_text(raw, name, reading)):
+        _pieces(f"{name}#{block.number}", block.headings, [block.text], reading)
+
+
 def _sections(sections: Sequence[Section], name: str, reading: Reading) -> None:
     for number, section in enumerate(sections, 1):
         place = f"{name}#{number}"
         paragraphs = list(section.paragraphs)
         for table in section.tables:
-            if table and is_table_of_columns(list(table[0])):
-                for row in table_rows(table, section.headings[-1:]):
+            if len(table.lines) > 1 and is_table_of_columns(table.lines[0]):
+                above = [*section.headings[-1:], *filter(None, [table.caption])]
+                for row in table_rows(table.lines, table_told([[one] for one in reversed(above)]) or tuple(above)):
                     _add(row, f"{place}.", reading)
             else:
-                paragraphs += [" | ".join(line) for line in table]
+                paragraphs += [" | ".join(line) for line in table.lines]
         if paragraphs or not section.tables:
             _pieces(place, section.headings, paragraphs, reading)
 
@@ -353,7 +370,7 @@ def _old_word(raw: bytes, name: str, reading: Reading) -> None:
 
 _Reader = Callable[[bytes, str, Reading], None]
 _READERS: dict[str, _Reader] = {
-    ".json": _json,
+    **dict.fromkeys((".json", ".avsc", ".avpr"), _json),
     **dict.fromkeys((".jsonl", ".ndjson"), _json_lines),
     **dict.fromkeys((".yaml", ".yml"), _yaml),
     **dict.fromkeys((".csv", ".tsv", ".tab"), _csv),
@@ -362,6 +379,7 @@ _READERS: dict[str, _Reader] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
     **dict.fromkeys(_BOOKS, _excel),
     **dict.fromkeys((".sql", ".ddl"), _sql),
+    **dict.fromkeys((".prisma", ".rb", ".dbml", ".graphql", ".gql", ".proto", ".thrift", ".avdl"), _definitions),
     ".pdf": _pdf,
     ".docx": _word,
     ".doc": _old_word,

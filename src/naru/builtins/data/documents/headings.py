@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 Role = Literal["id", "schema", "table", "column", "name", "type", "text", "table text", ""]
@@ -35,6 +35,9 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("name", re.compile(r"(name|title|이름|명칭|제목)")),
 )
 
+_OF_MODEL = re.compile(r"entity|attribute|엔티티|속성")
+LINES_ABOVE = 10
+"""A table's headings stand in one of so many lines."""
 _NUMBER = re.compile(r"\d+")
 _COLUMN_OF_TABLE = re.compile(r"[^\W\d]\w*(\.\w+)+")
 
@@ -50,6 +53,11 @@ def role_of(heading: str, *, of_column: bool = False) -> Role:
     if of_column and squeezed == "key":
         return ""
     return next((role for role, pattern in _ROLES if pattern.fullmatch(squeezed)), "")
+
+
+def is_of_model(heading: str) -> bool:
+    """Tell a heading in a logical model's words: beside a table's and a column's, it says what these are called."""
+    return bool(_OF_MODEL.search(unicodedata.normalize("NFKC", heading).casefold()))
 
 
 def is_table_of_columns(headings: Sequence[str]) -> bool:
@@ -74,13 +82,49 @@ def headings_of_two_lines(lines: Sequence[Sequence[str]]) -> list[str]:
 
 
 def table_told(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the table that lines above the headings name, as a sheet that defines one does: `Table | TB_LOT`."""
+    """Return the table that lines above the headings name, as those that define one do: `Table | LOT`, `Table: LOT`."""
     for line in lines:
         cells = [cell.strip() for cell in line if cell.strip()]
-        for heading, name in itertools.pairwise(cells):
-            if role_of(heading) == "table":
+        for heading, name in [*map(_parted, cells), *itertools.pairwise(cells)]:
+            if role_of(heading) == "table" and name:
                 return (name,)
     return ()
+
+
+def _parted(cell: str) -> tuple[str, str]:
+    heading, _, name = unicodedata.normalize("NFKC", cell).partition(":")
+    return heading, name.strip()
+
+
+def tables_apart(lines: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+    """Cut lines, and leave out empty ones, where one stands above other headings, most of which are known.
+
+    A row may look so: what is below a title, or has one of the headings before, and a line below it, is none.
+    """
+    begin, empty = 0, -1
+    known: list[Sequence[str]] = []
+    for at, line in enumerate(lines):
+        if not filled(line):
+            empty = at
+        elif at - empty <= LINES_ABOVE and _are_known(line):
+            above, titles = lines[begin : max(begin, empty)], lines[empty + 1 : at]
+            is_second = any(one in known or filled(one) >= filled(line) for one in above)
+            is_titled = titles or any(cell.strip() and cell in one for one in known for cell in line)
+            is_headed = is_titled and line not in known and any(map(filled, lines[at + 1 : at + 2]))
+            if is_second and is_headed and all(filled(one) < filled(line) for one in titles):
+                yield [one for one in lines[begin : empty + 1] if one]
+                begin, known = empty + 1, []
+            known.append(line)
+    yield [one for one in lines[begin:] if one]
+
+
+def _are_known(line: Sequence[str]) -> bool:
+    return is_table_of_columns(line) and 2 * sum(bool(role_of(cell)) for cell in line) >= filled(line)
+
+
+def filled(line: Sequence[str]) -> int:
+    """Count the cells that say something."""
+    return sum(bool(cell.strip()) for cell in line)
 
 
 def tables_below(lines: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
@@ -91,11 +135,11 @@ def tables_below(lines: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
     found = [(0, 0)]
     if not lines or not is_table_of_columns(lines[0]):
         return found
-    filled = sum(map(bool, map(str.strip, lines[0])))
+    width = filled(lines[0])
     for at in range(1, len(lines)):
         if lines[at] == lines[0]:
             above = range(at - 1, found[-1][1], -1)
-            sparse = itertools.takewhile(lambda one: sum(map(bool, map(str.strip, lines[one]))) < filled, above)
+            sparse = itertools.takewhile(lambda one: filled(lines[one]) < width, above)
             found.append((next((one for one in sparse if table_told([lines[one]])), at), at))
     return found
 

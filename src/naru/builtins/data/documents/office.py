@@ -25,10 +25,10 @@ _OF_BOOKS = "python_calamine"
 
 
 def parts_of(raw: bytes, suffix: str) -> Iterator[Any]:
-    """Yield a PDF's pages as text, a Word file as HTML, or a workbook's sheets: name, and lines that hold anything.
+    """Yield a PDF's pages as text, a Word file as HTML, or a workbook's sheets.
 
-    An error stands for a part that is broken. What reads it ends where a part takes too much computing; what comes
-    before that is kept.
+    A sheet is its name and lines; an empty one has no cells. An error stands for a part that is broken. What reads it
+    ends where a part takes too much computing; what comes before that is kept.
 
     Raises:
         UnreadableError: nothing of it can be read.

@@ -89,7 +89,7 @@ def _lines(sheet: Any) -> list[list[str]]:
             continue  # merged, and empty: it lies outside of what the library gives
         for line in range(max(first + 1, top), min(last + 1, top + len(lines))):
             lines[line - top][column - left] = lines[first - top][column - left]
-    return [[_cell(cell) for cell in line] for line in lines if any(str(cell).strip() for cell in line)]
+    return [list(map(_cell, line)) if any(str(cell).strip() for cell in line) else [] for line in lines]
 
 
 def _cell(value: Any) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from naru.builtins.data.documents.document import Document, Scalar
-from naru.builtins.data.documents.headings import Role, is_table_of_columns, role_of
+from naru.builtins.data.documents.headings import Role, is_of_model, is_table_of_columns, role_of
 
 _CONTAINERS = frozenset(
     "tables columns fields schemas items data documents docs rows records cols properties tablemetadata databases "
@@ -254,9 +254,10 @@ def document_of(row: Row, before: str) -> Document:
     source = f"{before}{row.place}" if row.place else before.rstrip("#")
     told, metadata = _told(row)
     of_column = any(role_of(heading) == "column" for heading, _ in told)
-    found: dict[Role, str] = {}
-    for heading, text in told:
-        found.setdefault(role_of(heading, of_column=of_column), text)
+    places: dict[Role, int] = {}
+    for at in sorted(range(len(told)), key=lambda at: is_of_model(told[at][0])):
+        places.setdefault(role_of(told[at][0], of_column=of_column), at)
+    found = {role: told[at][1] for role, at in places.items()}
     name, named_by = _name_of(row, found)
     text = found.get("text", "")
     id_ = found.get("id") or name or source
@@ -269,13 +270,8 @@ def document_of(row: Row, before: str) -> Document:
     head = name or ("" if _NUMBER.fullmatch(id_) or "id" not in found else id_)
     head += f" ({found['type']})" if head and "type" in found else ""
     body = text if not head or text.startswith(head) else f"{head}: {text}" if text else head
-    unused = {"id", "text", *named_by, *(["type"] if head else [])}
-    details = []
-    for heading, value in told:
-        if (role := role_of(heading, of_column=of_column)) in unused:
-            unused.remove(role)  # the first of its role is told already
-        else:
-            details.append(_cell(heading, value))
+    used = {places.get(role) for role in ("id", "text", *named_by, *(["type"] if head else []))}
+    details = [_cell(heading, value) for at, (heading, value) in enumerate(told) if at not in used]
     return Document(id_, "; ".join([body, *details]), source, metadata)
 
 

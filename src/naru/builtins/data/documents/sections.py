@@ -19,6 +19,7 @@ _SPAN_DIGITS = 9
 """What comes after them is more than enough already."""
 _MAX_NESTING = 50
 """Of Markdown's quotes and lists; the library leaves out what is deeper."""
+_BOLD = frozenset({"b", "strong"})
 _BLOCKS = frozenset(
     "p div section article li ul ol dl dt dd pre blockquote table tr br hr header footer nav main figure".split()
 )
@@ -30,7 +31,15 @@ class Section:
 
     headings: tuple[str, ...]
     paragraphs: Sequence[str]
-    tables: Sequence[Sequence[Sequence[str]]]
+    tables: Sequence[Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Lines of cells, and what is written above them: a caption, or words in bold that stand alone."""
+
+    caption: str
+    lines: Sequence[Sequence[str]]
 
 
 def markdown_sections(text: str) -> list[Section]:
@@ -94,7 +103,10 @@ class _Open:
 
     words: list[str] = field(default_factory=list)
     paragraphs: list[str] = field(default_factory=list)
-    tables: list[list[list[str]]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    title: str = ""
+    """The last paragraph, where all of it is bold."""
+    has_plain: bool = False
 
 
 @dataclass(slots=True)
@@ -136,9 +148,11 @@ class _Reader(HTMLParser):
         self._open = _Open()
         self._silent = 0
         self._verbatim = 0
+        self._bold = 0
         self._table: list[list[_Cell]] | None = None
+        self._caption = ""
         self._is_in_cell = False
-        self._around: list[tuple[list[list[_Cell]] | None, bool, list[str]]] = []
+        self._around: list[tuple[list[list[_Cell]] | None, str, bool, list[str]]] = []
         """What was being read where a table began: another one's lines, perhaps, and the words of its cell."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -150,11 +164,13 @@ class _Reader(HTMLParser):
             self._end_cell()
         elif tag in _BLOCKS or _HEADING.fullmatch(tag):
             self._end_block()
+        self._bold += tag in _BOLD
         if tag == "pre":
             self._verbatim += 1
         elif tag == "table":
-            self._around.append((self._table, self._is_in_cell, self._open.words))
-            self._table, self._is_in_cell, self._open.words = [], False, []
+            self._around.append((self._table, self._caption, self._is_in_cell, self._open.words))
+            self._table, self._caption, self._is_in_cell, self._open.words = [], self._open.title, False, []
+            self._open.title = ""
         elif tag == "tr" and self._table is not None:
             self._table.append([])
         elif tag in ("td", "th") and self._table:
@@ -174,16 +190,23 @@ class _Reader(HTMLParser):
             self._end_cell()
         elif tag == "table" and self._table is not None:
             self._end_cell()
-            self._open.tables += filter(None, [_filled(self._table)])
-            self._table, self._is_in_cell, self._open.words = self._around.pop()
+            if lines := _filled(self._table):
+                self._open.tables.append(Table(self._caption, lines))
+            self._table, self._caption, self._is_in_cell, self._open.words = self._around.pop()
+        elif tag == "caption" and self._table is not None and not self._is_in_cell:
+            self._end_block()
+            self._caption = self._open.paragraphs[-1] if self._open.paragraphs else ""
         elif tag in _BLOCKS or found:
             self._end_block()
         if tag == "pre":
             self._verbatim = max(0, self._verbatim - 1)
+        elif tag in _BOLD:
+            self._bold = max(0, self._bold - 1)
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
             self._open.words.append(data)
+            self._open.has_plain |= not (self._bold or self._is_in_cell) and bool(data.strip())
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: FBT001, FBT002
         """Pass over `<![` that begins nothing known, as browsers do; the parser of the standard library raises."""
@@ -224,6 +247,8 @@ class _Reader(HTMLParser):
             return
         if text := self._text():
             self._open.paragraphs.append(text)
+            self._open.title = "" if self._open.has_plain else text
+        self._open.has_plain = False
 
     def _text(self) -> str:
         raw = "".join(self._open.words)

@@ -56,7 +56,7 @@ def _is_japanese(letter: str) -> bool:
 
 _OLDER: dict[str, Callable[[str], bool]] = {
     "cp949": lambda letter: "가" <= letter <= "힣" and bool(_lead(letter, "euc-kr")),
-    "cp1252": str.isascii,
+    **dict.fromkeys(("cp1252", "cp1250", "cp1254"), str.isascii),
     "cp932": _is_japanese,
     "euc_jp": _is_japanese,
     "gb18030": lambda letter: letter > _KANA[1] and 0 < _lead(letter, "gb2312") < 0xD8,
@@ -103,7 +103,7 @@ def _readings(raw: bytes) -> Iterator[tuple[str, str]]:
             text = raw.decode(encoding)
         except UnicodeError:
             continue
-        western = encoding == "cp1252"
+        western = is_written is str.isascii
         letters = list("".join(filter(_is_accented, _WORD.findall(text)))) if western else _EASTERN.findall(text)
         written = {letter for letter in set(letters) if is_written(letter)}
         share = sum(letter in written for letter in letters) / len(letters) if letters else float(western)
