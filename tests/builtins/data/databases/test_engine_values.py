@@ -25,6 +25,12 @@ pytestmark = pytest.mark.slow  # each database is a process of its own
         ("MAP {'x'::BLOB: 1}", {"\\x78": 1}),
         ("'2024-01-01 00:00:00.123456789'::TIMESTAMP_NS", "2024-01-01 00:00:00.123456789"),
         ("1.10::DECIMAL(6, 2)", 1.1),
+        ("['infinity'::DATE, '9999-12-31', NULL]", ["infinity", "9999-12-31", None]),
+        ("DATE '0044-03-15 (BC)'", "0044-03-15 (BC)"),
+        ("'-infinity'::TIMESTAMP", "-infinity"),
+        ("'infinity'::TIMESTAMPTZ", "infinity"),
+        ("'9999-12-31 23:59:59.999999'::TIMESTAMP", "9999-12-31T23:59:59.999999"),
+        ("NULL::TIMESTAMP_MS", None),
     ],
 )
 async def test_a_value_of_duckdb_is_told_whole(expression: str, told: object, odd_duckdb: Database):

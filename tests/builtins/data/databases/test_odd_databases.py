@@ -12,7 +12,7 @@ from naru.builtins.data.asking.ask import schema_text
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.databases.catalogue import documents_of, joined_name
 from naru.builtins.data.databases.errors import DatabaseUnavailableError
-from naru.builtins.data.databases.open import engine_of, open_database, path_of
+from naru.builtins.data.databases.open import engine_of, open_database, own_label_of, path_of
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.sources import DataSources
 from naru.config import DataSettings
@@ -176,6 +176,23 @@ async def test_files_are_asked_as_they_are_now_and_not_as_they_were_when_they_we
     await database.close()
 
 
+async def test_a_duckdb_file_whose_place_another_takes_is_asked_as_it_is_now(tmp_path: Path):
+    """As those do who write a new one beside it and rename it; the engine would keep the old one open."""
+    duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    for day in (1, 2):
+        with duckdb.connect(str(tmp_path / f"{day}.duckdb")) as made:
+            made.execute(f"CREATE TABLE lot AS SELECT {day} AS day")
+    (tmp_path / "1.duckdb").rename(tmp_path / "lots.duckdb")
+    database = open_database(settings(str(tmp_path / "lots.duckdb"), tmp_path))
+    assert (await database.query("SELECT day FROM lot")).records == [{"day": 1}]
+    (tmp_path / "2.duckdb").replace(tmp_path / "lots.duckdb")
+    assert (await database.query("SELECT day FROM lot")).records == [{"day": 2}]
+    (tmp_path / "lots.duckdb").unlink()
+    with pytest.raises(DatabaseUnavailableError, match="There is no DuckDB file"):
+        await database.query("SELECT day FROM lot")
+    await database.close()
+
+
 @pytest.mark.parametrize("name", ["my lots.db", "50%20.db", "plain"])
 async def test_a_file_is_found_whatever_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = sqlite_at(tmp_path / name, ODD)
@@ -229,3 +246,17 @@ async def test_each_database_has_a_collection_of_its_own(one: str, other: str, t
         found.append((await sources.find_columns("id", 5))[0][0])
         await sources.close()
     assert found == [joined_name(one), joined_name(other)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("mysql://u:p@localhost/mes?unix_socket=/run/a.sock", "mysql://u:p@localhost/mes?unix_socket=/run/b.sock"),
+        ("mysql://u:p@localhost/mes?unix-socket=/run/a.sock", "mysql://u:p@localhost/mes"),
+        ("postgresql:///mes?host=/run/a", "postgresql:///mes?host=/run/b"),
+    ],
+)
+def test_servers_that_only_their_sockets_tell_apart_share_no_collection(one: str, other: str, tmp_path: Path):
+    assert own_label_of(settings(one, tmp_path)) != own_label_of(settings(other, tmp_path))
+    same = f"{one}&ssl-mode=required" if one.startswith("mysql") else one.replace("///", "//u:p@/")
+    assert own_label_of(settings(one, tmp_path)) == own_label_of(settings(same, tmp_path))

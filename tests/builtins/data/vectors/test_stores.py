@@ -262,7 +262,8 @@ async def test_a_collection_filled_beside_takes_the_place_at_the_end(make, name)
 async def test_what_a_killed_run_left_is_removed_once_no_run_can_fill_it(make, name, monkeypatch):
     store, other = make(name), make(f"{name}-other")
     left, of_another, named_alike = store.beside(), other.beside(), make(f"{name}.naru-new-1")
-    for one in (left, of_another, named_alike):
+    of_before = make(f"{name}.naru-new-0123abcd")  # as it was named when no time was written
+    for one in (left, of_another, named_alike, of_before):
         await filled(one)
     document = Document("d", "text", "d")
 
@@ -272,10 +273,11 @@ async def test_what_a_killed_run_left_is_removed_once_no_run_can_fill_it(make, n
         return [await one.count() for one in (left, of_another, named_alike)]
 
     assert await index() == [4, 4, 4], "another run may be filling it"
+    assert await of_before.count() == 0
     monkeypatch.setattr(stores, "STAGED_SECONDS", -1)
     assert await index() == [0, 4, 4]
     assert await store.count() == 1
-    for one in (store, other, left, of_another, named_alike):
+    for one in (store, other, left, of_another, named_alike, of_before):
         await one.close()
 
 

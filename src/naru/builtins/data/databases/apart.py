@@ -15,6 +15,7 @@ import importlib
 import itertools
 import os
 import pickle
+import stat
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.confined import limit_memory, write_only_in
 from naru.builtins.data.databases.database import Checked, QueryResult
 from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.databases.open import TABLE_SUFFIXES, path_of
 from naru.builtins.data.databases.worker import CLOSE_SECONDS, GRACE_SECONDS
 from naru.config import DataSettings
 from naru.errors import NaruError
@@ -50,6 +52,8 @@ class ApartDatabase:
         self._settings = settings
         self._starting = asyncio.Lock()
         self._child: _Child | None = None
+        self._file: tuple[int, ...] = ()
+        """The one that the child has open."""
 
     async def query(self, sql: str) -> QueryResult:
         """Run one SELECT; see `Database.query`."""
@@ -91,18 +95,32 @@ class ApartDatabase:
 
     async def _living(self) -> _Child:
         async with self._starting:
-            if self._child is not None and self._child.is_ended:
+            file = await asyncio.to_thread(self._file_there)
+            if self._child is not None and (self._child.is_ended or file != self._file):
                 await self._child.end()
                 self._child = None
             if self._child is None:
+                self._file = file
                 self._child = await _Child.start(self._settings, self.dialect)
             return self._child
+
+    def _file_there(self) -> tuple[int, ...]:
+        """Tell the file whose place another may take while a child has it open; nothing where that does no harm."""
+        return ()
 
 
 class ApartDuck(ApartDatabase):
     """A DuckDB file, or a folder's files."""
 
     dialect = "DuckDB"
+
+    def _file_there(self) -> tuple[int, ...]:
+        path = path_of(self._settings.naru_database_url)
+        if path.suffix.lower() not in TABLE_SUFFIXES:  # those are looked at by the child
+            with contextlib.suppress(OSError, ValueError):
+                told = path.stat()
+                return () if stat.S_ISDIR(told.st_mode) else (told.st_dev, told.st_ino, told.st_mtime_ns, told.st_size)
+        return ()
 
 
 class ApartSqlite(ApartDatabase):

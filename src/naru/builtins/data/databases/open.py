@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from naru.builtins.data.databases.database import Database, Limits
 from naru.config import DataSettings
@@ -34,7 +35,8 @@ _FORMS = (
     "postgresql://user:password@host/name, mysql://user:password@host/name, sqlite:///file.db, duckdb:///file.duckdb, "
     "or the path of such a file, of a CSV, JSON or Parquet file, or of a folder of these"
 )
-
+_PLACE = re.compile(r"unix[-_]?socket|host|hostaddr|port|dbname|service", re.IGNORECASE)
+"""What of a URL's query says where the database is, as MySQL's and PostgreSQL's drivers read it."""
 _MARK_LETTERS = 8
 
 
@@ -127,7 +129,8 @@ def own_label_of(settings: DataSettings) -> str:
         where = str(path_of(url).absolute())
     else:
         split = split_of(url)
-        where = f"{split.netloc.rpartition('@')[2]}{split.path}"
+        told = sorted((name, value) for name, value in parse_qsl(split.query) if _PLACE.fullmatch(name))
+        where = f"{split.netloc.rpartition('@')[2]}{split.path}{told or ''}"
     mark = hashlib.sha256(where.encode("utf-8", "replace")).hexdigest()[:_MARK_LETTERS]
     return f"{label_of(settings)}-{mark}" if where else label_of(settings)
 

@@ -146,9 +146,12 @@ def staged_name(collection: str) -> str:
 
 
 def is_left(name: str, collection: str) -> bool:
-    """Tell whether a collection was begun beside this one, longer ago than any run takes."""
-    begun = re.fullmatch(r"(\d+)-[0-9a-f]{8}", name.removeprefix(f"{collection[:480]}{_STAGED}"))
-    return begun is not None and time.time() - int(begun[1]) > STAGED_SECONDS
+    """Tell whether a collection was begun beside this one, longer ago than any run takes.
+
+    One without a time was begun by a Naru of before, which did not write it.
+    """
+    begun = re.fullmatch(r"(?:(\d+)-)?[0-9a-f]{8}", name.removeprefix(f"{collection[:480]}{_STAGED}"))
+    return begun is not None and time.time() - int(begun[1] or 0) > STAGED_SECONDS
 
 
 def missing(collection: str, existing: Sequence[str]) -> CollectionMissingError:

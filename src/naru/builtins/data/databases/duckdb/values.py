@@ -1,6 +1,7 @@
 """What DuckDB's driver for Python makes less of, asked for whole.
 
-It tells an interval's months as 30 days each, cuts nanoseconds, and shows a FLOAT's 0.1 as 0.10000000149011612.
+It tells an interval's months as 30 days each, cuts nanoseconds, shows a FLOAT's 0.1 as 0.10000000149011612, and takes
+infinity for the last day that Python knows.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import duckdb
 from naru.builtins.data.databases.gather import quoted
 
 _MARK = '"'
-_AS_TEXT = dict.fromkeys(("interval", "timestamp_ns", "time_ns", "float"), "VARCHAR")
+_AS_TEXT = dict.fromkeys(("interval", "timestamp_ns", "time_ns", "float", "date"), "VARCHAR")
 _IN_THE_END = _AS_TEXT | {"float": "DOUBLE"}
 """A FLOAT's shortest digits are those of its text."""
+
+_MOMENTS = frozenset({"timestamp", "timestamp_s", "timestamp_ms", "timestamp with time zone"})
 
 
 def run_whole(cursor: duckdb.DuckDBPyConnection, query: str) -> list[tuple[str, str]]:
@@ -43,6 +46,9 @@ def columns_of(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
 
 
 def _cast(column: str, kind: Any) -> str:
+    if kind.id in _MOMENTS:  # the finite ones stay what they are, for their form in JSON
+        whole = f"union_value(endless := CAST({column} AS VARCHAR))"
+        return f"CASE WHEN isfinite({column}) THEN union_value(moment := {column}) ELSE {whole} END"
     texts = _shape(kind, _AS_TEXT)
     if texts == _shape(kind, {}):
         return column
