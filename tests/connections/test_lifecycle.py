@@ -1,4 +1,4 @@
-"""The state machine, without a clock: every time is a number."""
+"""The state machine, without a clock: every time is a number (H3)."""
 
 from __future__ import annotations
 

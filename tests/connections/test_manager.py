@@ -1,4 +1,4 @@
-"""The manager against real servers made with the official SDK."""
+"""The manager against real servers made with the official SDK (H11)."""
 
 from __future__ import annotations
 

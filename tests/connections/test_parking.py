@@ -1,4 +1,4 @@
-"""Servers that start at their first call, and links that are closed while nobody needs them (R-31, PERF 9.5, S-50)."""
+"""Servers that start at their first call, and links that are closed while nobody needs them (R-31, R13, S-50)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""canitoolcall's 469 recorded replies of nine model families, judged by its own checks."""
+"""canitoolcall's 469 recorded replies of nine model families, judged by its own checks (N2)."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Forms that are nearly a dialect's: what was meant is read, and reported where it was mended."""
+"""Forms that are nearly a dialect's: what was meant is read, and reported where it was mended (N5)."""
 
 # ruff: noqa: E501 - a table of texts
 

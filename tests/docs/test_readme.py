@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from tests.docs.blocks import ROOT, blocks
+from tests.syntax import parsed
 
 IDS = (
     [f"R{n}" for n in range(1, 14)]
@@ -36,6 +38,18 @@ def test_every_line_of_the_specification_stands_in_the_feature_table_with_its_st
         "missing": set(IDS) - set(named),
         "twice": {x for x in named if named.count(x) > 1},
     }
+
+
+def test_every_line_of_the_specification_is_named_by_a_test() -> None:
+    named: set[str] = set()
+    for path in (ROOT / "tests").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        said = re.findall(r"#.*", source)
+        for node in ast.walk(parsed(source)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                said.append(ast.get_docstring(node) or "")
+        named |= set(re.findall(r"\b[RHVSDN]\d+\b", "\n".join(said)))
+    assert set(IDS) - named == set(), "*done* in the README means that the tests which carry the id pass"
 
 
 def test_both_readmes_show_the_same_commands_and_the_same_code() -> None:

@@ -1,4 +1,4 @@
-"""Clients that leave, do not read, come back or are too many (R-28, R-29, R-36, R-37, R-39); isolation (S-14)."""
+"""Clients that leave, do not read, come back or are too many (R-28, R-29, R-36, R-37, R-39); isolation (S-14, V3)."""
 
 from __future__ import annotations
 

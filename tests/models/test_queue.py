@@ -1,4 +1,4 @@
-"""The request queue: never more than the limits, nobody starved, every wait bounded (R11)."""
+"""The request queue: never more than the limits, nobody starved, every wait bounded (R11, N8)."""
 
 from __future__ import annotations
 

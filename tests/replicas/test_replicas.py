@@ -1,4 +1,4 @@
-"""Three hubs as one: real nginx, real PostgreSQL, real processes (issue 21 line 5)."""
+"""Three hubs as one: real nginx, real PostgreSQL, real processes (issue 21 line 5, N21)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose credentials go upstream: issue 21 line 2, S-14, S-18, S-30, S-66."""
+"""Whose credentials go upstream: issue 21 line 2, S-14, S-18, S-30, S-66, N20."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every docstring style, and none that is an error."""
+"""Every docstring style, and none that is an error (S2)."""
 
 from __future__ import annotations
 

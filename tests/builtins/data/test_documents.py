@@ -1,4 +1,4 @@
-"""`naru data index`: files in every form that people keep their catalogues in."""
+"""`naru data index`: files in every form that people keep their catalogues in (N23)."""
 
 from __future__ import annotations
 

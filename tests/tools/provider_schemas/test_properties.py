@@ -1,4 +1,4 @@
-"""Property: each provider takes the form of any schema, by its own rules, and the form is never narrower or untold."""
+"""Property: each provider takes the form of any schema, by its own rules, never narrower or untold (S6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The admin API of servers: H9, R3, N10, S-04, S-20, S-21, S-30, S-33, S-50 and the reports about it."""
+"""The admin API of servers: H9, R3, N10, S-04, S-20, S-21, S-30, S-33, S-50 and the reports about it (H1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients are recognised by what they send, and get what they can read."""
+"""Clients are recognised by what they send, and get what they can read (V11, N3)."""
 
 from __future__ import annotations
 

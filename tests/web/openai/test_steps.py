@@ -1,4 +1,4 @@
-"""Issue 17 line 10: a run is heard while it works, in a form that its client can show; report r2-22."""
+"""Issue 17 line 10: a run is heard while it works, in a form that its client can show; report r2-22 (N7)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every PostgreSQL type as faithful JSON, on real servers; g01, g03, g04."""
+"""Every PostgreSQL type as faithful JSON, on real servers; g01, g03, g04 (D3)."""
 
 from __future__ import annotations
 
