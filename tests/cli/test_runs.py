@@ -51,8 +51,8 @@ def test_a_run_is_shown_step_by_step(naru, runs: None) -> None:
     shown = naru("runs", "show", "run_aaa").stdout
     for text in (
         "who is E1?",
-        "Round 1",
-        "hr__find",
+        "Round 1, tools shown: hr__find\n",
+        "Round 2, no tools shown\n",
         "written by the model, held to valid calls, mended",
         "It is Kim.",
     ):

@@ -153,15 +153,16 @@ def _print_run(run: JsonObject) -> None:
     note = f"{run['model']} · {_moment(run['started_at'])} · {run['seconds']:.1f} s · {run['reason']} · {run['id']}"
     out.print(Text(note, style="dim"))
     for one in run["rounds"]:
-        final = ", the last turn without tools" if one["final"] else f", {len(one['offered'])} tools offered"
-        out.print(Text(f"Round {one['round']}{final}", style="bold"))
+        shown = f"tools shown: {_short(', '.join(one['offered']))}" if one["offered"] else "no tools shown"
+        heading = "the last turn without tools" if one["final"] else shown
+        out.print(Text(plain(f"Round {one['round']}, {heading}"), style="bold"))
         if one["round"]:  # Round 0 holds calls that were made before the model was asked.
             line("model", "cyan", _short(one.get("raw", "")), f"{one.get('seconds', 0):.2f} s")
         for call in one["calls"]:
             note = written_by(call.get("writer", ""), call.get("mended", False)) if call["ran"] else "not run"
             line("call", "yellow", f"{call['name']} {_short(call['arguments'])}", note)
-            shown = ("failed", "red") if call["is_error"] else ("result", "green")
-            line(*shown, _short(call["text"]), f"{call['seconds'] * 1000:.0f} ms")
+            end = ("failed", "red") if call["is_error"] else ("result", "green")
+            line(*end, _short(call["text"]), f"{call['seconds'] * 1000:.0f} ms")
     line("answer", "bold green", run["answer"] or run.get("note") or "none")
 
 
