@@ -9,7 +9,7 @@ from naru.stores.secrets.redact import REDACTOR
 
 _TRIED = {
     "en": ("Not signed in", "Naru tried to sign you in with {issuer}.", "Back to the console"),
-    "ko": ("로그인하지 못했습니다", "{issuer} 계정으로 나루에 로그인하려고 했습니다.", "콘솔로 돌아가기"),
+    "ko": ("로그인하지 못했습니다", "{issuer} 계정으로 Naru에 로그인하려고 했습니다.", "콘솔로 돌아가기"),
 }
 _SAID = {"en": "In detail:", "ko": "자세한 내용:"}
 REASONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -46,7 +46,7 @@ REASONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Begin again and agree, or ask who runs {issuer} to let you use Naru; a key works without it.",
         ),
         "ko": (
-            "{issuer}에서 거절했습니다. 동의하지 않았거나 그곳에서 나루를 쓸 권한이 없습니다.",
+            "{issuer}에서 거절했습니다. 동의하지 않았거나 그곳에서 Naru를 쓸 권한이 없습니다.",
             "다시 시작해 동의하거나, {issuer} 관리자에게 권한을 요청하세요. 키로는 바로 로그인할 수 있습니다.",
         ),
     },
@@ -68,7 +68,7 @@ REASONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "without it.",
         ),
         "ko": (
-            "{issuer}에서 나루에 대답하지 않습니다.",
+            "{issuer}에서 Naru에 대답하지 않습니다.",
             "잠시 뒤에 다시 하세요. 계속되면 관리자에게 알리세요. 이 컴퓨터에서 발급자에 닿아야 합니다. 키로는 바로 "
             "로그인할 수 있습니다.",
         ),
@@ -104,7 +104,7 @@ REASONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "ko": (
             "{issuer}의 시계와 이 컴퓨터의 시계가 너무 다릅니다.",
-            "관리자에게 알리세요. 나루가 실행되는 컴퓨터의 시계를 시간 서버에 맞춰야 합니다.",
+            "관리자에게 알리세요. Naru가 실행되는 컴퓨터의 시계를 시간 서버에 맞춰야 합니다.",
         ),
     },
     "no_role": {
