@@ -52,6 +52,7 @@ def test_every_route_is_described_and_every_role_is_told() -> None:
         assert role in ("public", "read", "user", "operator", "admin"), place
         assert len(what) > 10, place
         assert what.strip("`") not in place, place
+        assert "ASGI" not in what, f"{place}: said to programmers of Naru, not to callers"
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class LegacySse:
-    """The ASGI application of `/sse`, `/sse/message` and the same of one server."""
+    """Speak MCP over HTTP+SSE, for older clients: all servers as one at `/sse`, or one server alone."""
 
     def __init__(self, engine: Engine, http: StreamableHttp) -> None:
         self._engine = engine

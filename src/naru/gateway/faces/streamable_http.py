@@ -44,7 +44,7 @@ RETRY_AFTER = ((b"retry-after", b"1"),)
 
 
 class StreamableHttp:
-    """The ASGI application of `/mcp` and `/servers/{name}/mcp`."""
+    """Speak MCP over Streamable HTTP: all servers as one at `/mcp`, one alone at `/servers/{name}/mcp`."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

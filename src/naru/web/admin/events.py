@@ -53,7 +53,7 @@ class _Changes:
 
 
 class ServerEvents:
-    """An ASGI application: follow the servers, all of them or the one that the path names.
+    """Stream every change of the servers, of all of them or of the one that the path names.
 
     A page reads first and follows then. With `age`, the milliseconds since it began to read, the first event, `ready`,
     says whether anything may have changed since: `{"isNews": true}`.

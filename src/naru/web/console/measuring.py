@@ -39,7 +39,7 @@ class ProbeBody(BaseModel):
 
 
 class Measuring:
-    """POST /api/models/probe, an ASGI application. A client that leaves ends the probe, and nothing is kept."""
+    """Measure a model, as `naru probe` does; a client that leaves ends it, and nothing is kept."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

@@ -123,7 +123,7 @@ class StaticFiles:
         self._tags = {name: f'"{hashlib.sha256(data).hexdigest()[:20]}"' for name, data in self._files.items()}
 
     async def serve(self, request: Request) -> Response:
-        """Serve one file; a browser that has it gets 304."""
+        """Serve a file of the console; a browser that has it gets 304."""
         name = request.url.path.rsplit("/", 1)[-1] or "index.html"
         headers = {
             "Content-Security-Policy": POLICY,

@@ -64,7 +64,7 @@ class PlayBody(BaseModel):
 
 
 class Playground:
-    """POST /api/play, an ASGI application."""
+    """Answer a question of the playground, as a stream of its steps."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub

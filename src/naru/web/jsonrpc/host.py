@@ -76,7 +76,7 @@ def endpoints(hub: ChatHub) -> list[Endpoint]:
 
 
 class RpcHost:
-    """One endpoint, as an ASGI application."""
+    """Answer JSON-RPC requests: `/generate` without tools, `/generate_with_mcp` with those of the servers."""
 
     def __init__(self, hub: ChatHub, *, with_tools: bool) -> None:
         self._hub = hub

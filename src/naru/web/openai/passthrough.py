@@ -48,7 +48,7 @@ async def as_reached(backend: Backend, model: str, size: int) -> Backend:
 
 
 class PassThrough:
-    """POST to one path of the backend; the answer goes back byte by byte, streams included."""
+    """Pass a request on to the model's endpoint; the answer comes back byte by byte, streams included."""
 
     def __init__(self, core: Core, path: str, form: Form) -> None:
         self._core = core
