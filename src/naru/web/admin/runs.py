@@ -50,7 +50,7 @@ class Runs:
         self._hub = hub
 
     async def list_runs(self, request: Request) -> Response:
-        """List runs, newest first: `limit`, `q`, `reason`; begun `before`, going on `after` a time (epoch ms)."""
+        """List runs, newest first: `limit`, `q`, `reason`; begun `before`, ended `after` a time (epoch ms)."""
         query = request.query_params
         limit = whole_number(query, "limit")
         found = await self._hub.runs.newest(
