@@ -168,7 +168,7 @@ def test_programs_are_sent_to_the_command_line_before_a_form_is_filled(tmp_path:
         browser.click("Add a server")
         browser.field("Name").send_keys("time")
         Select(browser.field("Transport")).select_by_visible_text("STDIO")
-        browser.sees("may not add servers that start a program", "naru servers add time -- npx")
+        browser.sees("cannot add servers that start a program", "naru servers add time -- npx")
         browser.field("Program").send_keys("uvx")
         browser.field("Arguments").send_keys("mcp-server-time" + Keys.ENTER + "--tz=Asia/Seoul now")
         browser.sees("naru servers add time -- uvx mcp-server-time '--tz=Asia/Seoul now'")
