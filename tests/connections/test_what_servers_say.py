@@ -14,14 +14,18 @@ import pytest
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.connections.session import opening
+from naru.connections.session.catalogue import Listing, read_list
 from naru.connections.session.listening import ChangeListener
+from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Hooks
 from naru.connections.state.faults import Failure, LinkError
+from naru.connections.state.settings import ConnectionSettings
 from naru.messages import JsonObject
 from naru.records import ServerRecord, TransportType
 from naru.tasks import Tasks
 from tests.connections.conftest import QUICK, managed
 from tests.connections.in_memory import InMemoryServer, InMemoryTransport, reaching
+from tests.counting import calls_made
 from tests.waiting import until
 
 
@@ -101,6 +105,34 @@ async def test_a_server_whose_empty_results_are_null_is_alive(monkeypatch: pytes
         assert await manager.connect("s")
         await until(lambda: server.pings > 4)
         assert (server.opened, manager.connection("s").counters.malformed) == (1, 0)
+
+
+class Pages:
+    """A session whose list has so many pages of ten prompts each, which it counts."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.capabilities: JsonObject = {"prompts": {}}
+
+    async def request(self, method: str, params: JsonObject | None, options: RequestOptions) -> JsonObject:
+        page = 0 if params is None else params["cursor"]
+        prompts = [{"name": f"{page}-{number}", "title": 1} for number in range(10)]
+        return {"prompts": prompts, "nextCursor": page + 1} if page + 1 < self.count else {"prompts": prompts}
+
+
+def read_pages(count: int) -> Listing:
+    return asyncio.run(read_list(Pages(count), "prompts", ConnectionSettings()))  # type: ignore[arg-type]
+
+
+def test_a_list_whose_pages_are_counted_is_read_to_its_end() -> None:
+    listing = read_pages(20)
+    assert (len(listing.items), listing.warning) == (200, "")
+    assert listing.items[-1] == {"name": "19-9"}
+
+
+def test_the_pages_of_a_list_cost_their_own_items_alone() -> None:
+    counts = [calls_made(lambda pages=pages: read_pages(pages)) for pages in (5, 10, 80)]
+    assert counts[2] - counts[1] < 16 * (counts[1] - counts[0])
 
 
 class Subscribed:

@@ -64,21 +64,21 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
         return Listing((), "It does not declare tools, so it is not asked for any.") if kind == "tools" else Listing()
     options = RequestOptions(timeout_seconds=settings.list_timeout_seconds)
     items: list[JsonObject] = []
-    seen: set[str] = set()
+    seen: set[str | int] = set()  # some servers count pages instead of naming them
     cursor: Json = None
     for _ in range(settings.max_pages):
         page = await session.request(method, None if cursor is None else {"cursor": cursor}, options)
         found = page.get(key)
-        items += [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-        if kind != "tools":  # which are looked at one by one
-            items = [sound_item(kind, item) for item in items if is_sound(kind, item)]
         if not isinstance(found, list):
             return Listing(items, f"It lists no {key}: {method} gave something else.")
+        given = [item for item in found if isinstance(item, dict)]
+        # Tools are looked at one by one.
+        items += given if kind == "tools" else [sound_item(kind, item) for item in given if is_sound(kind, item)]
         cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or not cursor:
+        if not cursor or not isinstance(cursor, str | int):
             return Listing(items)
         if cursor in seen:
-            return Listing(items, f"{method} goes in circles: the cursor {cursor[:80]!r} came twice.")
+            return Listing(items, f"{method} goes in circles: the cursor {str(cursor)[:80]!r} came twice.")
         if len(items) >= settings.max_items:
             return Listing(items[: settings.max_items], f"{method} was cut at {settings.max_items} items.")
         seen.add(cursor)
