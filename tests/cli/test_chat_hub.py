@@ -19,7 +19,7 @@ from tests.cli.command_table import KEY, NOWHERE, Told, hub, typed
 from naru.messages import ChatRequest
 from naru.models.scripted import ScriptedBackend
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 WANTED = {"name": "hr__get_employee_info", "arguments": {"employee_id": "EMP001"}}
 CALL = f"<tool_call>\n{json.dumps(WANTED)}\n</tool_call>"
 NARU = [sys.executable, "-m", "naru.cli.main"]

@@ -10,7 +10,7 @@ from tests.cli.command_table import PAGE, ROWS, STATES, Told, World, names, worl
 
 from naru.cli.terminal.exit_codes import Exit
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group("commands")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("commands")]
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command_table import typed
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.slow
 NARU = [sys.executable, "-m", "naru.cli.main"]
 SLOW = 'sleep 4; exec "$0" -m naru.builtins.hr.server'
 

@@ -197,7 +197,6 @@ def cells_of(client: Client, served: Served, commands: dict[str, str]) -> list[C
 
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.timeout(900)
 async def test_every_client_works_over_every_face_before_every_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

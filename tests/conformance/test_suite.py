@@ -36,7 +36,6 @@ def node() -> str:
 
 @pytest.mark.slow
 @pytest.mark.node
-@pytest.mark.timeout(900)
 async def test_every_check_of_the_official_suite_passes(capsys: pytest.CaptureFixture[str]) -> None:
     settings = GatewaySettings(catalog=CatalogSettings(flat=True))
     lines = []

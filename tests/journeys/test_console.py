@@ -19,7 +19,7 @@ from tests.journeys.conftest import TOOLS
 from tests.journeys.test_hr import wait_until_ready
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.chromium]
 OUTPUT = Path(__file__).parents[2] / "output"
 PAGES = (
     "overview", "servers", "servers/hr", "servers/lost", "tools", "tools/papers__file_paper", "play", "runs", "inspect",

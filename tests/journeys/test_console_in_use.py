@@ -17,7 +17,7 @@ from tests.journeys.test_playground import ask, hub_in_a_thread
 
 from naru.messages import ChatRequest
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 TEXT = {"type": "string"}
 NAMES = [{"name": f"name_{number:03d}", "description": f"Thing {number}.", "inputSchema": {}} for number in range(120)]
 ORDER = {

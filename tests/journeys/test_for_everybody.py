@@ -12,7 +12,7 @@ from tests.journeys.browser import Browser, open_browser
 from tests.journeys.keyboard import Keyboard
 from tests.journeys.test_playground import ask, hub_in_a_thread
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 PAGES = (
     "overview", "servers", "servers/hr", "servers/lost", "tools", "tools/hr__get_employee_info", "play", "runs",
     "inspect", "models", "models/scripted", "approvals", "logs", "audit", "clients", "keys",

@@ -15,7 +15,7 @@ import openai
 import pytest
 from tests.ports import free_port
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 MODEL = "qwen2.5-coder-0.5b"
 
 

@@ -16,7 +16,7 @@ from tests.journeys.test_playground import TWO_CALLS, hub_in_a_thread
 
 from naru.messages import ChatRequest
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 CALL = """fetch('/api/tools/call', {method: 'POST', headers: {'Content-Type': 'application/json'},
   body: JSON.stringify({name: 'hr__get_all_employees', arguments: {}})})
   .then(r => r.text()).then(t => {window.called = t})"""

@@ -21,7 +21,7 @@ from tests.journeys.keyboard import Keyboard
 from tests.journeys.test_playground import hub_in_a_thread
 from tests.team.authority import Provider, protected, sdk_authority
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 CONSENT = """<!doctype html><html lang=en><title>Consent</title><h1>May Naru read for you?</h1>
 <form method=post><input type=hidden name=to value="{to}"><button>Allow</button></form>"""
 

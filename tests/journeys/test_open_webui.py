@@ -159,7 +159,6 @@ def drive(url: str, profile: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.chromium
-@pytest.mark.timeout(900)  # its server alone takes a minute to start on a busy machine
 async def test_open_webui_chats_calls_its_own_tool_and_the_hubs_and_shows_an_errors_reason(tmp_path: Path) -> None:
     hub = MemoryHub(ScriptedBackend(play, model="m"), settings=Settings(hub=HubSettings(data_dir=tmp_path / "hub")))
     async with served(application(hub)) as naru, open_webui(tmp_path, naru) as url:

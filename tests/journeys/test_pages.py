@@ -14,7 +14,7 @@ from tests.journeys.browser import Browser, open_browser
 from tests.journeys.keyboard import Keyboard
 from tests.journeys.test_playground import ask, hub_in_a_thread
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 HOSTILE = """# Staff
 
 Two **people** & `1 < 2`:

@@ -17,7 +17,7 @@ from tests.journeys.test_playground import hub_in_a_thread
 
 from naru.stores.secrets.keys import KeyFile
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 
 
 @pytest.fixture(scope="module")

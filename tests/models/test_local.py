@@ -129,7 +129,6 @@ async def test_the_engine_dies_with_a_parent_that_is_killed(demo_model: Path) ->
     assert gone == [child]
 
 
-@pytest.mark.timeout(600)
 async def test_a_guided_call_is_always_a_valid_call_of_an_offered_tool(local_engine: EngineAddress) -> None:
     """The grammar is llama.cpp's to judge: every construct that ours uses must load, and bind."""
     schema = {

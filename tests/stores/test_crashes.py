@@ -109,7 +109,6 @@ def run_and_kill(url: str, seed: int, lines_before: int, seconds: float) -> list
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("kind", ["file", "sqlite"])
 async def test_r25_kills_lose_nothing_that_was_acknowledged(tmp_path: Path, kind: str) -> None:
     url = urls(tmp_path)[kind]

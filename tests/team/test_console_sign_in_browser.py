@@ -15,7 +15,7 @@ from tests.journeys.browser import Browser, open_browser
 from tests.team.oidc import OpenIdProvider, issuer, settings
 from tests.web.conftest import served
 
-pytestmark = [pytest.mark.slow, pytest.mark.chromium, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 BUTTON = "Sign in with Team login"
 
 

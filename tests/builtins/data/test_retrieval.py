@@ -107,7 +107,6 @@ async def test_issue_20_5_every_question_on_the_chat_path_gets_its_documents(mod
 @pytest.mark.slow
 @pytest.mark.engine
 @pytest.mark.postgres
-@pytest.mark.timeout(900)
 async def test_the_text_to_sql_example_answers_on_the_local_model(demo_model: Path, tmp_path: Path, monkeypatch):
     monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "examples"))
     text_to_sql = __import__("text_to_sql")

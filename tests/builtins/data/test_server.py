@@ -15,7 +15,6 @@ from naru.config import environment
 
 @pytest.mark.slow
 @pytest.mark.postgres
-@pytest.mark.timeout(600)
 async def test_a_fresh_machine_answers_every_tool_with_embedded_services(tmp_path: Path):
     settings = dict.fromkeys(("CHROMADB_HOST", "POSTGRESQL_DB_HOST", "TEXT_EMBEDDING_MODEL_URL"), "")
     variables = {**environment(), **settings, "NARU_DATA_DIR": str(tmp_path)}

@@ -202,7 +202,6 @@ def test_text_around_a_call_is_kept(writer: Writer) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(100)
 @pytest.mark.parametrize("writer", WRITERS, ids=NAMES)
 def test_reading_back_a_hostile_history_takes_linear_time(writer: Writer) -> None:
     tools = [Tool("f", {"properties": {"a": {"type": "string"}}})]

@@ -15,7 +15,7 @@ from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 from tests.conftest import CACHE_DIR, EngineAddress, run_engine
 from tests.web.conftest import MemoryHub, application, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 BEYOND_THE_MODEL = {
     "qwen2.5-coder-0.5b": {"parallel-calls", "empty-args"},
     "qwen2.5-coder-1.5b": {"parallel-calls", "tool-result-followup"},
