@@ -247,7 +247,7 @@ class StreamableHttp:
         check_envelope(message)
         kinds, uris = read_filter(message.get("params", {}))
         engine = self._engine
-        stream = HeldStream(send, engine.settings.stream)
+        stream = HeldStream(sender.held(send) if sender.held is not None else send, engine.settings.stream)
         listen = Listen(message["id"], sender.view, kinds, uris, lambda frame: stream.push(event(frame)), stream.end)
         async with engine.listening(listen):  # until then nothing is sent: a refusal keeps its status
             ticket = engine.keep_alive.add(stream)

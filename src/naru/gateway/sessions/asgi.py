@@ -23,16 +23,23 @@ CLIENT = "naru.client"
 """Key of `scope["extensions"]` under which our own server puts the client's connection (`exchange.Client`)."""
 
 
+HELD = "held"
+"""Key of `scope["state"]` under which the gate puts what makes a `send` end with the key of its request."""
+
+
 class ClientGoneError(Exception):
     """The client left before its request was read."""
 
 
 def sender_of(scope: Scope, headers: Headers) -> Sender:
     """Return who asks, as the gate before us found out, and which server's face was addressed."""
-    principal = scope.get("state", {}).get("principal")
+    state = scope.get("state", {})
+    principal = state.get("principal")
     view = str(scope.get("path_params", {}).get("name", ""))
     client = scope.get("extensions", {}).get(CLIENT)
-    return Sender(str(getattr(principal, "id", "")), view, headers, client, partial(address_seen, scope))
+    return Sender(
+        str(getattr(principal, "id", "")), view, headers, client, partial(address_seen, scope), state.get(HELD)
+    )
 
 
 def address_seen(scope: Scope) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from naru.facts import fact
 from naru.gateway.sessions.session import Session
@@ -28,6 +28,9 @@ from naru.gateway.wire.protocol import (
     meta_of,
 )
 from naru.messages import Json, JsonObject
+
+if TYPE_CHECKING:
+    from starlette.types import Send
 
 Emit = Callable[[Frame], None]
 
@@ -134,6 +137,8 @@ class Sender:
     """None where the server does not hand out its connections: then only `receive` tells of their end."""
     address: Callable[[], str] | None = field(default=None, compare=False)
     """As `Exchange.address`."""
+    held: Callable[[Send], Send] | None = field(default=None, compare=False)
+    """Makes a `send` that ends with the key of the request, for streams that are held open; None where none ends."""
 
 
 def _token_of(meta: JsonObject) -> Json:

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
+from naru.gateway.sessions.asgi import HELD
 from naru.persons import Person, current_person, current_request
 from naru.web.gate.admission import Admission, auth_is_on
 from naru.web.gate.answer_headers import CORS_HEADERS, with_headers
@@ -307,10 +308,17 @@ class Gate:
     def _while_good(self, scope: Scope, headers: EdgeHeaders, send: Send) -> Send:
         """Return the `send` of a stream that ends with the key, session or token that opened it."""
         keys, state = self._keys, scope["state"]
-        if scope.get("method") != "GET" or keys is None or state["principal"].id in ("", LOCAL.id):
+        if keys is None or state["principal"].id in ("", LOCAL.id):
             return send
-        # What it came with is read again only where it goes on for a second: most answers have ended by then.
-        return WhileGood(send, lambda: any(map(keys.verify, self._credentials(scope, headers))))
+
+        def held(send: Send) -> Send:
+            # What it came with is read again only where it goes on for a second: most answers have ended by then.
+            return WhileGood(send, lambda: any(map(keys.verify, self._credentials(scope, headers))))
+
+        if scope.get("method") == "GET":
+            return held(send)
+        state[HELD] = held  # few are held open: the answer to what was asked comes whole
+        return send
 
     def _sessions(self, scope: Scope, headers: EdgeHeaders, *, beside: int) -> list[bytes]:
         """Return the sessions that count beside so many keys: a browser sends one by itself, also when it is over.
