@@ -24,6 +24,12 @@ def test_servers_that_cannot_be_used_are_told_once_and_are_no_success(broken, wo
     assert done.stdout == ""
 
 
+def test_servers_that_nobody_wants_connected_are_named(naru) -> None:
+    naru("servers", "add", "odd", "--", "no-such-program-here")
+    naru("servers", "disable", "odd")
+    assert "No tool is offered: not connected: odd. See: naru servers list" in naru("tools", "list").stderr
+
+
 def test_a_tool_of_a_server_that_offers_nothing_now_is_not_told_as_one_that_there_is_not(broken) -> None:
     assert "Server odd offers nothing now: naru servers explain odd" in broken("tools", "show", "odd__x", code=3).stderr
 

@@ -28,6 +28,7 @@ app = typer.Typer(
 
 CONNECT_SECONDS = 30.0
 _FAILED = ("FAILED", "NEEDS_AUTH")
+_AT_REST = ("PENDING", "DISCONNECTED", "DISABLED")
 
 
 @app.command("list")
@@ -107,11 +108,11 @@ def _end(offered: Offered) -> None:
     if offered.is_unread and not offered.servers:
         print_note("No tool is offered: what is registered cannot be read. See: naru servers list")
         raise typer.Exit(Exit.NOT_WELL)
-    print_note(
-        "No tool is offered: no server has any. See: naru servers list"
-        if offered.servers
-        else "No server is registered. Add one: naru servers add time -- uvx mcp-server-time"
-    )
+    if not offered.servers:
+        print_note("No server is registered. Add one: naru servers add time -- uvx mcp-server-time")
+        return
+    why = f"not connected: {', '.join(offered.at_rest)}" if offered.at_rest else "no server has any"
+    print_note(f"No tool is offered: {why}. See: naru servers list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ class Offered:
     tools: Sequence[ToolDefinition]
     servers: Sequence[str]
     unusable: Sequence[str]
+    at_rest: Sequence[str] = ()
+    """Servers that nobody wants connected now."""
     is_unread: bool = False
     """Whether there are entries that cannot be read."""
 
@@ -129,7 +132,8 @@ class Offered:
         if server not in self.servers:
             raise unregistered(server, self.servers)
         tools = [tool for tool in self.tools if tool.server == server]
-        return Offered(tools, [server], [name for name in self.unusable if name == server])
+        unusable, at_rest = ([name for name in names if name == server] for names in (self.unusable, self.at_rest))
+        return Offered(tools, [server], unusable, at_rest)
 
 
 def offered_tools(settings: Settings, server: str = "") -> Offered:
@@ -149,11 +153,12 @@ def _of_hub(hub: RunningHub) -> tuple[Offered, dict[str, str]]:
     ]
     servers = hub.ask(SERVERS)
     failed = [one["name"] for one in servers if one["status"] in _FAILED]
+    at_rest = [one["name"] for one in servers if one["status"] in _AT_REST]
     problems = {}
     for name in failed:
         told = hub.ask(server_path(name, "explanation"))
         problems[name] = f"{told['summary']} {told['remedy']}".strip()
-    return Offered(tools, [one["name"] for one in servers], failed), problems
+    return Offered(tools, [one["name"] for one in servers], failed, at_rest), problems
 
 
 async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
@@ -165,7 +170,8 @@ async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()
         problems, unread = unusable(manager), unreadable(manager)
-        return Offered(tools, sorted(manager.connections), list(problems), bool(unread)), unread | problems
+        at_rest = [name for name, one in sorted(manager.connections.items()) if one.status in _AT_REST]
+        return Offered(tools, sorted(manager.connections), list(problems), at_rest, bool(unread)), unread | problems
 
 
 def _data(tool: ToolDefinition) -> JsonObject:
