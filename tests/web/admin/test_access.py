@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from naru.web.gate import logins
 from naru.web.gate.access import FAILURES, MAX_ADDRESSES, RateLimiter
+from naru.web.gate.logins import Logins
 from naru.web.gate.principal import Principal
 from naru.web.routes import Access
 from tests.web.admin.hub import AdminHub, admin_hub, rows
@@ -126,6 +128,19 @@ async def test_s19_wrong_keys_are_slowed_down_and_right_ones_never(hub: AdminHub
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("shared", [False, True], ids=["in memory", "in a file"])
+def test_s19_who_opens_sessions_without_end_ends_nobody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    monkeypatch.setattr(logins, "MAX_SESSIONS", 20)
+    monkeypatch.setattr(logins, "MOST_OF_ONE", 10)
+    kept = Logins(tmp_path / "logins.json" if shared else None)
+    theirs = kept.open("ada")
+    opened = [kept.open("eve") for _ in range(30)]
+    assert kept.find(theirs.encode()) is not None
+    assert [kept.find(token.encode()) is not None for token in opened] == [False] * 20 + [True] * 10
+
+
 def test_s19_the_limiter_does_not_grow_without_bound() -> None:
     limiter = RateLimiter(100)
     for number in range(100_000):

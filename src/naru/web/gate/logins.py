@@ -7,6 +7,7 @@ import json
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from naru.stores.files.followed import FollowedFile
 
 SESSION_SECONDS = 12 * 3600.0
 MAX_SESSIONS = 1_000
+MOST_OF_ONE = 50
+"""Sessions of one key or person: who opens more ends their own oldest, and nobody else's (S-19)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +101,13 @@ class Logins:
             replace_file(path, json.dumps({"logins": rows}).encode(), backup=False)
 
     def _bounded(self, kept: Kept) -> Kept:
-        now = self._clock()
-        return dict([(name, one) for name, one in kept.items() if one.until > now][-MAX_SESSIONS:])
+        now, held = self._clock(), Counter[str]()
+        newest: list[tuple[str, Login]] = []
+        for name, one in reversed(kept.items()):
+            held[one.id] += one.until > now
+            if one.until > now and held[one.id] <= MOST_OF_ONE:
+                newest.append((name, one))
+        return dict(reversed(newest[:MAX_SESSIONS]))
 
     def _load(self) -> None:
         if self._file is not None:
