@@ -91,7 +91,7 @@ def _part(block: Json) -> Part:
         case "resource":
             return _resource(block.get("resource"))
         case "resource_link":
-            said = {key: str(block.get(key) or "") for key in ("name", "title", "description")}
+            said: JsonObject = {key: str(block.get(key) or "") for key in ("name", "title", "description")}
             return ResourcePart(str(block.get("uri", "")), str(block.get("mimeType") or ""), **said)
         case _:
             return TextPart(json.dumps(block, ensure_ascii=False))
