@@ -56,15 +56,15 @@ type Lot {
             "schema.prisma",
             PRISMA,
             {
-                1: "/// One production lot\nmodel Lot {\nid String @id /// lot number\nyieldPct Decimal /// 수율",
-                7: "model Ball {\nheight Float",
+                1: "/// One production lot\nmodel Lot\nid String @id /// lot number\nyieldPct Decimal /// 수율",
+                7: "model Ball\nheight Float",
             },
         ),
         (
             "schema.rb",
             RAILS,
             {
-                2: 'ActiveRecord::Schema[7.1].define(version: 1) do\ncreate_table "lots", id: false do |t|'
+                2: 'ActiveRecord::Schema[7.1].define(version: 1) do > create_table "lots", id: false do |t|'
                 '\nt.string "lot_id", comment: "Lot number"\nt.index ["lot_id"], name: "by_id"',
                 7: 'ActiveRecord::Schema[7.1].define(version: 1) do\nadd_foreign_key "balls", "lots"',
             },
@@ -74,11 +74,11 @@ type Lot {
             DBML,
             {
                 2: "Table ball\nid int [pk]\nheight real [note: 'Height in um']",
-                5: "Table ball\nindexes {\n(id, height) [unique]",
+                5: "Table ball > indexes\n(id, height) [unique]",
                 9: "Ref: ball.lot_id > lot.id",
             },
         ),
-        ("schema.graphql", GRAPHQL, {1: '"""A lot"""\ntype Lot {\n"Pieces"\nqty: Int!'}),
+        ("schema.graphql", GRAPHQL, {1: '"""A lot"""\ntype Lot\n"Pieces"\nqty: Int!'}),
         ("flat.proto", "// one\n// two\n\n}\n}\n// three", {1: "// one\n// two", 6: "// three"}),
     ],
 )
@@ -87,6 +87,15 @@ def test_a_definition_is_text_by_its_own_blocks(name: str, text: str, texts: dic
     reading = read_documents(tmp_path / name)
     assert {one.source: one.text for one in reading.documents} == {f"{name}#{at}": told for at, told in texts.items()}
     assert not reading.refused
+
+
+def test_each_piece_of_a_long_block_tells_what_it_is_of(tmp_path: Path):
+    lines = [f"field{number} String /// what it means to those who read it" for number in range(60)]
+    (tmp_path / "long.prisma").write_text("model Big {\n  " + "\n  ".join(lines) + "\n}\n")
+    texts = [one.text for one in read_documents(tmp_path / "long.prisma").documents]
+    assert len(texts) > 1
+    assert all(text.startswith("model Big\n") for text in texts)
+    assert [line for text in texts for line in text.split("\n")[1:]] == lines
 
 
 def test_a_record_of_avro_is_read_as_the_json_that_it_is(tmp_path: Path):

@@ -326,6 +326,10 @@ FORMULAS = (
     '<row r="2"><c r="A2" t="str"><v>a</v></c><c r="B2" t="str"><f>CONCAT("x","y")</f><v>xy</v></c></row>'
     '<row r="3"><c r="A3" t="str"><v>b</v></c><c r="B3"><f>1+1</f></c></row></sheetData>'
 )
+TWO_TABLES = (
+    f"<sheetData>{row(1, {'A': 'table', 'B': 'description'})}{row(2, {'A': 'lot', 'B': 'one lot'})}"
+    f"{row(4, HEADINGS)}{row(5, {'A': 'lot', 'B': 'qty', 'C': '수량'})}</sheetData>"
+)
 FAR = f"<sheetData>{row(1, HEADINGS)}{row(1_048_576, {'XFD': 'x'})}</sheetData>"
 
 
@@ -339,9 +343,10 @@ FAR = f"<sheetData>{row(1, HEADINGS)}{row(1_048_576, {'XFD': 'x'})}</sheetData>"
             {"a": "a: xy"},
             {"x.xlsx#Sheet1!2": "it has no text", "x.xlsx#note": "it holds nothing below its headings"},
         ),
+        ({"Sheet1": TWO_TABLES}, {"lot": "lot: one lot", "lot.qty": "lot.qty: 수량"}, {}),
         ({"Sheet1": FAR}, {}, {"x.xlsx": "a sheet reaches to XFD1048576; clear what stands far from the rest"}),
     ],
-    ids=["merged cells", "formulas", "several sheets", "a cell at the end of the sheet"],
+    ids=["merged cells", "formulas", "several sheets", "tables one below the other", "a cell at the end of the sheet"],
 )
 def test_odd_workbooks(sheets: dict[str, str], documents: dict[str, str], refused: dict[str, str], tmp_path: Path):
     pytest.importorskip("python_calamine", reason="pip install the extra `documents`")

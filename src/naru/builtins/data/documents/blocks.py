@@ -28,10 +28,10 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that belong together, and the first lines of the blocks that they stand in."""
+    """Lines that belong together, and the first lines of the blocks that they stand in, its own too."""
 
     headings: tuple[str, ...]
-    text: str
+    lines: Sequence[str]
     number: int
     """Of its first line."""
 
@@ -65,12 +65,14 @@ def _nested(text: str) -> list[_Line]:
 
 def _blocks(lines: Sequence[_Line], headings: tuple[str, ...]) -> Iterator[Block]:
     for paragraph in _paragraphs(lines):
-        text = "\n".join(line.text for line in paragraph)
-        inside = paragraph[-1].inside
+        texts, inside = [line.text for line in paragraph], paragraph[-1].inside
+        within = (*headings, "\n".join(texts).rstrip(_OPENERS))
         if any(line.inside for line in inside):
-            yield from _blocks(inside, (*headings, text.rstrip(_OPENERS)))
+            yield from _blocks(inside, within)
+        elif inside:
+            yield Block(within, [line.text for line in inside], paragraph[0].number)
         else:
-            yield Block(headings, "\n".join([text, *(line.text for line in inside)]), paragraph[0].number)
+            yield Block(headings, texts, paragraph[0].number)
 
 
 def _paragraphs(lines: Sequence[_Line]) -> Iterator[list[_Line]]:

@@ -340,7 +340,7 @@ def _sql(raw: bytes, name: str, reading: Reading) -> None:
 
 def _definitions(raw: bytes, name: str, reading: Reading) -> None:
     for block in blocks_of(_text(raw, name, reading)):
-        _pieces(f"{name}#{block.number}", block.headings, [block.text], reading)
+        _pieces(f"{name}#{block.number}", block.headings, block.lines, reading)
 
 
 def _sections(sections: Sequence[Section], name: str, reading: Reading) -> None:
