@@ -14,7 +14,6 @@ from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
     PydanticBaseSettingsSource,
-    SettingsConfigDict,
     SettingsError,
 )
 
@@ -44,9 +43,6 @@ def load_settings(path: Path | None = None, **sections: Any) -> Settings:
     kept = _read_yaml(chosen) if chosen else {}
 
     class Loaded(Settings):
-        # It has no field of its own to describe; Python before 3.11.8 fails where one parses while another does.
-        model_config = SettingsConfigDict(use_attribute_docstrings=False)
-
         @classmethod
         def settings_customise_sources(
             cls,

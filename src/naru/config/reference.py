@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
@@ -26,27 +29,43 @@ Made from the docstrings in `src/naru/config`: `make reference`.
 
 def markdown() -> str:
     """Return the whole page."""
-    lines = [_HEAD]
+    lines, said = [_HEAD], _docstrings(Settings)
     for name, field in Settings.model_fields.items():
         model = _model_of(field.annotation)
         if model is None:
-            lines += [f"## `{name}`\n", _row_head(), _row(name, field, prefix="NARU_"), ""]
+            lines += [f"## `{name}`\n", _row_head(), _row(name, field, said[name], prefix="NARU_"), ""]
             continue
         lines += [f"## `{name}`\n", f"{_first_line(model)}\n", _row_head()]
-        lines += [_row(path, inner, prefix="NARU_") for path, inner in _fields(model, name)]
+        lines += [_row(path, inner, text, prefix="NARU_") for path, inner, text in _fields(model, name)]
         lines.append("")
     lines += ["## The data search server\n", f"{_first_line(DataSettings)}\n", _row_head()]
-    lines += [_row(name, field, prefix="") for name, field in DataSettings.model_fields.items()]
+    said = _docstrings(DataSettings)
+    lines += [_row(name, field, said[name], prefix="") for name, field in DataSettings.model_fields.items()]
     return "\n".join(lines) + "\n"
 
 
-def _fields(model: type[BaseModel], path: str) -> Iterator[tuple[str, FieldInfo]]:
+def _docstrings(model: type[BaseModel]) -> dict[str, str]:
+    """Return what stands below each field; pydantic could read it too, but would at each start of the program."""
+    found: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if one.__module__.startswith("naru."):
+            body = ast.parse(inspect.getsource(one)).body[0]
+            assert isinstance(body, ast.ClassDef)
+            for field, below in pairwise(body.body):
+                match field, below:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        found[name] = " ".join(text.split())
+    return found
+
+
+def _fields(model: type[BaseModel], path: str) -> Iterator[tuple[str, FieldInfo, str]]:
+    said = _docstrings(model)
     for name, field in model.model_fields.items():
         inner = _model_of(field.annotation)
         if inner is not None and get_origin(field.annotation) is None:
             yield from _fields(inner, f"{path}.{name}")
             continue
-        yield f"{path}.{name}", field
+        yield f"{path}.{name}", field, said[name]
         if inner is not None:  # a list of tables
             yield from _fields(inner, f"{path}.{name}[]")
 
@@ -61,8 +80,8 @@ def _row_head() -> str:
     return "| setting | default | what it does | environment |\n|---|---|---|---|"
 
 
-def _row(path: str, field: FieldInfo, *, prefix: str) -> str:
-    described = " ".join((field.description or "").split()).replace("|", "\\|")
+def _row(path: str, field: FieldInfo, said: str, *, prefix: str) -> str:
+    described = said.replace("|", "\\|")
     variable = "" if "[]" in path else f"`{prefix}{path.replace('.', '__').upper()}`"
     if path in LIVE:
         described += " *Live.*"

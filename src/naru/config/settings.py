@@ -208,9 +208,7 @@ def _upper(value: object) -> object:
 class Settings(BaseSettings):
     """All settings. Environment: `NARU_SERVER__PORT=20006`; file: `naru.yaml` with the same names."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="NARU_", env_nested_delimiter="__", extra="ignore", use_attribute_docstrings=True
-    )
+    model_config = SettingsConfigDict(env_prefix="NARU_", env_nested_delimiter="__", extra="ignore")
 
     server: ServerSettings = ServerSettings()
     chat: ChatSettings = ChatSettings()
@@ -244,7 +242,7 @@ class Settings(BaseSettings):
 class DataSettings(BaseSettings):
     """The data search server's settings, under the names that its users know; also read from `.env`."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", use_attribute_docstrings=True)
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore")
 
     text_embedding_model_url: str = ""
     """OpenAI-compatible embeddings endpoint, such as `http://localhost:8080/v1/embeddings`; empty embeds here."""

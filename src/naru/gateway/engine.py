@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -15,8 +15,14 @@ from naru.errors import NaruError
 from naru.gateway.requests import calls, methods
 from naru.gateway.requests.core import Core, GatewaySettings
 from naru.gateway.requests.meta_tools import SearchTools
-from naru.gateway.sessions.exchange import Emit, Exchange, Sender, legacy_exchange, modern_exchange
-from naru.gateway.sessions.owners import ElsewhereError, Owners
+from naru.gateway.sessions.exchange import (
+    ElsewhereError,
+    Emit,
+    Exchange,
+    Sender,
+    legacy_exchange,
+    modern_exchange,
+)
 from naru.gateway.sessions.session import Session
 from naru.gateway.sessions.subscriptions import Listen
 from naru.gateway.upstreams.upstream import Change, Upstreams
@@ -28,6 +34,9 @@ from naru.gateway.wire.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.wire.streams import KeepAlive
 from naru.messages import JsonObject
 from naru.telemetry.tracing import Attribute, active, mcp_server_span
+
+if TYPE_CHECKING:
+    from naru.gateway.sessions.owners import Owners
 
 logger = logging.getLogger(__name__)
 

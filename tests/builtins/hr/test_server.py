@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -33,6 +34,27 @@ async def test_the_official_client_lists_and_calls_the_four_tools(mode):
         wrong = await client.call_tool("calculate_vacation_days", {"employee_id": "EMP001"})
         assert wrong.is_error
         assert "year" in wrong.content[0].text
+
+
+def test_a_server_of_its_own_starts_without_an_http_client_and_without_the_sdk():
+    code = (
+        "import sys; from naru.builtins.hr.server import main\n"
+        "try: main([])\nexcept SystemExit as left: assert not left.code\n"
+        "print({name.partition('.')[0] for name in sys.modules} & {'aiohttp', 'mcp', 'starlette', 'uvicorn'})"
+    )
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, input="", capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr.strip() == "set()", "stdout is the protocol's, whoever prints"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_is_told_by_its_exit_code(number):
+    with subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        server.stdin.write('{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        server.stdin.flush()
+        assert '"id":1' in server.stdout.readline()
+        server.send_signal(number)
+        assert server.wait(60) == 128 + number
 
 
 def _missing(path):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from naru.gateway.catalog import Catalog, CatalogSettings
 from naru.gateway.sessions.exchange import Exchange
-from naru.gateway.sessions.owners import Owners
 from naru.gateway.sessions.parked import Parking
 from naru.gateway.sessions.session import Session
 from naru.gateway.sessions.subscriptions import Subscriptions
@@ -17,6 +16,9 @@ from naru.gateway.wire.seal import Sealer
 from naru.gateway.wire.streams import StreamLimits
 from naru.gateway.wire.tasks import TaskIds
 from naru.messages import JsonObject
+
+if TYPE_CHECKING:
+    from naru.gateway.sessions.owners import Owners
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 Emit = Callable[[Frame], None]
 
 
+class ElsewhereError(Exception):
+    """Another hub holds what the request is about."""
+
+    def __init__(self, member: str) -> None:
+        super().__init__(member)
+        self.member = member
+
+
 @dataclass(slots=True, eq=False)
 class Exchange:
     """Who asks, and how. Made once per request; a parked call is handed to the exchange of its retry."""

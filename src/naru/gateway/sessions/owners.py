@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 import aiohttp
 
 from naru.gateway.sessions.asgi import CLIENT, ClientGoneError, read_body, refuse
-from naru.gateway.sessions.exchange import Client
+from naru.gateway.sessions.exchange import Client, ElsewhereError
 from naru.gateway.wire import frames
 from naru.gateway.wire.protocol import INTERNAL_ERROR, INVALID_REQUEST, RpcError
 from naru.gateway.wire.streams import event
@@ -43,14 +43,6 @@ _OF_ITS_GATE = frozenset(
     {b"date", b"vary", b"x-content-type-options", b"strict-transport-security", _REQUEST_ID, b"request-id"}
 )
 """Headers that our own gate writes again."""
-
-
-class ElsewhereError(Exception):
-    """Another hub holds what the request is about."""
-
-    def __init__(self, member: str) -> None:
-        super().__init__(member)
-        self.member = member
 
 
 class Owners:

@@ -9,10 +9,9 @@ import asyncio
 import secrets
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from naru.gateway.sessions.exchange import Exchange
-from naru.gateway.sessions.owners import ElsewhereError, Owners
+from naru.gateway.sessions.exchange import ElsewhereError, Exchange
 from naru.gateway.wire.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
@@ -23,6 +22,9 @@ from naru.gateway.wire.protocol import (
 )
 from naru.messages import Json, JsonObject
 from naru.tasks import Tasks
+
+if TYPE_CHECKING:  # brings an HTTP client, of which a server of its own has no need
+    from naru.gateway.sessions.owners import Owners
 
 TOGETHER_SECONDS = 0.01
 
