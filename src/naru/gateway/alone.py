@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import signal
 import sys
 
@@ -17,6 +18,7 @@ from naru.tools.toolset import Toolset
 
 def run_alone(toolset: Toolset, *, name: str, instructions: str) -> None:
     """Serve a Toolset on stdin and stdout until the client closes them, Ctrl-C or SIGTERM, and leave."""
+    gc.freeze()  # what was loaded stays to the end
     number = asyncio.run(_serve(OwnTools(name, toolset, instructions=instructions), toolset))
     sys.exit(128 + number if number else 0)
 
