@@ -98,6 +98,10 @@ CHANGING = (
     "clearPitch",
     "change_food",
     "hand_over",
+    "extend_rental",
+    "drop_repair",
+    "let_out",
+    "revoke_permit",
 )
 _NEGATIVE = re.compile(
     r"\bnot?\b|n't|cannot|unable|unknown|none|nobody|없|않|아닙|못|\bno\b|ningún|nicht|kein|unbekannt|pas\b|aucun|inconnu"
@@ -328,7 +332,7 @@ async def main() -> None:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument(
         "--set",
-        choices=("questions", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"),
+        choices=("questions", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
         default="questions",
         help="a module of bench/tongues",
     )

@@ -36,7 +36,8 @@ class Offering:
         self.numbered = shared_numbers([one.tool for one in ranked])
         self._of = {one.tool.name: one for one in ranked}
         self._standing = {name: self._stands(one) for name, one in self._of.items()}
-        self._ranked = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
+        nearest_first = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
+        self._tools = [one.tool for one in nearest_first]
         self._in_vain: list[str] = []  # Tools that found nothing, without their options too.
         self._wanted: ToolDefinition | None = None
         self.chosen = ""  # The tool that the model called of itself, for want of whose id others are asked.
@@ -55,12 +56,12 @@ class Offering:
     @property
     def is_untold(self) -> bool:
         """Tell whether nothing says which tool is near: no meaning, no word that is shared, no value that one takes."""
-        return all(one.closeness is None and self._standing[one.tool.name] <= 0 for one in self._ranked)
+        return all(one.closeness is None and self._standing[name] <= 0 for name, one in self._of.items())
 
     @property
     def margin(self) -> float:
         """How much nearer to the question the nearest tool lies than talk does; -1 where nothing measures it."""
-        first, asked = self._ranked[0], self._sources.question
+        first, asked = self._of[self._tools[0].name], self._sources.question
         fits = self.fits(first.tool, asked.spans) + bool(asked.names and _lone_text(first.tool))
         return -1.0 if first.closeness is None else first.closeness + FITS * fits - first.talk
 
@@ -81,7 +82,7 @@ class Offering:
     def is_of_another(self) -> bool:
         """Tell whether a follow-up holds an id or a listed value that a tool takes and nobody has spoken of."""
         asked = self._sources.question
-        taken = [one for ranked in self._ranked for one in parameters(ranked.tool)]
+        taken = [one for tool in self._tools for one in parameters(tool)]
         given = [value for one in taken for value in one.listed if asked.holds(value)]
         given += [span for span in asked.spans if any(one.takes_id and one.fits(span) for one in taken)]
         return bool(self._sources.before) and any(map(self._sources.is_new, given))
@@ -90,11 +91,11 @@ class Offering:
         """Tell whether a call may be asked for: it reads, or lies nearest; and it needs no number that nobody gave."""
         ranked = self._of[tool.name]
         is_unsaid = ranked.closeness is None and not ranked.says_reading
-        if ranked.changes or (is_unsaid and len(self._ranked) > ALL):
+        if ranked.changes or (is_unsaid and len(self._tools) > ALL):
             return False
         # What takes a value of the question could have been called before something was looked up, and was not.
         is_ready = self.fits(tool, self._sources.subject) > 0 or ranked.is_to_know
-        is_nearest = ranked is self._ranked[0] and not (self._sources.results and is_ready)
+        is_nearest = ranked.tool is self._tools[0] and not (self._sources.results and is_ready)
         is_harmless = ranked.changes is False or (is_nearest and ranked.doubt <= PERHAPS) or tool.name == self.chosen
         counts = any(one.kind in ("integer", "number") for one in needed(tool))
         return is_harmless and (not counts or bool(self._sources.spans()))
@@ -108,7 +109,7 @@ class Offering:
 
     def first(self) -> list[ToolDefinition]:
         """Return what to show for the question: the nearest that can be called, and what leads to the very nearest."""
-        left = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
+        left = [tool for tool in self._tools if tool.name not in self._in_vain]
         if len(left) <= ALL:
             return self._in_order(left, ALL)
         is_all_said = len(needed(left[0])) <= self.fits(left[0], self._sources.subject)
@@ -120,18 +121,17 @@ class Offering:
 
     def prefer(self, name: str) -> list[ToolDefinition]:
         """Take a tool for the nearest, since the model picked it; return what to show."""
-        self._ranked.sort(key=lambda one: one.tool.name != name)
+        self._tools.sort(key=lambda tool: tool.name != name)
         return self.first()
 
     def nearest(self) -> list[ToolDefinition]:
         """Return what to ask for: tools about as near as the nearest that can be called now, or what leads up to it."""
-        first = self._ranked[0]
-        able = [tool for tool in self._left() if not self.lacks(tool)]
-        if not able or first.closeness is None:
+        first, able = self._tools[0], self._able()
+        if not able or self._of[first.name].closeness is None:
             readers = [tool for tool in self.first() if self.may_be_forced(tool)]
             return [tool for tool in readers if tool in able] or readers
-        leads = self._lead_up_to(first.tool) if self.lacks(first.tool) else []
-        return self._in_order(leads or [one for one in able if self._is_about_as_near(one, first.tool)] or able[:1])
+        leads = self._lead_up_to(first) if self.lacks(first) else []
+        return self._in_order(leads or [one for one in able if self._is_about_as_near(one, first)] or able[:1])
 
     def instead_of(self, refused: ToolDefinition) -> list[ToolDefinition]:
         """Return what to ask for when a call holds a value of nowhere: the tool again, or what leads up to its id."""
@@ -151,8 +151,8 @@ class Offering:
     def _in_order(self, tools: Sequence[ToolDefinition], most: int = AT_ONCE) -> list[ToolDefinition]:
         """Return tools nearest first, which is what a small model takes; where all are shown, by name: one prompt."""
         names = list(dict.fromkeys(one.name for one in tools))[:most]
-        found = [one.tool for one in self._ranked if one.tool.name in names]
-        return found if len(self._ranked) > ALL else sorted(found, key=lambda tool: tool.name)
+        found = [tool for tool in self._tools if tool.name in names]
+        return found if len(self._tools) > ALL else sorted(found, key=lambda tool: tool.name)
 
     def _lead_up_to(self, tool: ToolDefinition) -> list[ToolDefinition]:
         """Take a tool for what is wanted; return tools that can be called now and speak of the ids that it needs."""
@@ -160,15 +160,18 @@ class Offering:
         open_ones = [one for one in needed(tool) if not one.is_choice]
         wanted = " ".join(f"{plain_name(one.name)} {one.schema.get('description', '')}" for one in open_ones)
         open_names = {one.name for one in open_ones}
-        able = [one for one in self._left() if one.server == tool.server and one is not tool and not self.lacks(one)]
+        able = [one for one in self._able() if one.server == tool.server and one is not tool]
         others = [one for one in able if not open_names & {each.name for each in parameters(one)}]
         spoken = index_of(others).rank(f"{wanted} {plain_name(tool.name)}") if others else []
         return [one.tool for one in spoken if one.score > spoken[0].score * SPOKEN_OF][:LEADS]
 
     def _left(self) -> list[ToolDefinition]:
         """Return the tools that may be asked for and have not been asked in vain."""
-        tools = [one.tool for one in self._ranked if one.tool.name not in self._in_vain]
-        return [tool for tool in tools if self.may_be_forced(tool)]
+        return [tool for tool in self._tools if tool.name not in self._in_vain and self.may_be_forced(tool)]
+
+    def _able(self) -> list[ToolDefinition]:
+        """Return those of them that lack no id."""
+        return [tool for tool in self._left() if not self.lacks(tool)]
 
     def after(self, last: Outcome, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
         """Return the tools to go on with, if any; `beside` is what the question names and no call took."""
@@ -177,7 +180,7 @@ class Offering:
         if is_nothing(last):
             # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
             is_wide = _wider(tool, last, self._sources.question.names) is None
-            is_told = tool is self._ranked[0].tool and again != [tool] and is_wide
+            is_told = tool is self._tools[0] and again != [tool] and is_wide
             return again if again and is_told else self.elsewhere(last) or again
         wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last, _fresh(last))
         if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
@@ -201,22 +204,22 @@ class Offering:
             self._in_vain.append(tool.name)
         if len(self._in_vain) > (AT_ONCE - 1 if ids else 1):
             return []
-        if any(_takes_any(one.tool, ids) for one in self._ranked):
+        if any(_takes_any(one, ids) for one in self._tools):
             # The nearest tool has said that there is none: others of the same parameter say other things of it.
-            told = {one.name for one in parameters(tool)} if tool is self._ranked[0].tool else set()
+            told = {one.name for one in parameters(tool)} if tool is self._tools[0] else set()
             left = self._surest([one for one in self._left() if _takes_any(one, ids)])
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
             return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
         leads = [one for one in self._lead_up_to(tool) if self._standing[one.name] >= 0][:1]
-        near = [one for one in self._left() if self._is_about_as_near(one, self._ranked[0].tool)]
-        return leads or self._in_order([one for one in near if not self.lacks(one)][: AT_ONCE - 1])
+        near = [one for one in self._able() if self._is_about_as_near(one, self._tools[0])]
+        return leads or self._in_order(near[: AT_ONCE - 1])
 
     def rather(self, called: ToolDefinition) -> list[ToolDefinition]:
         """Return what reads and is about as near, where what may change something was called for a mere question."""
         # Where nobody can tell what it does, it gives way to what needs just what was said.
         of, given = self._of[called.name], self._sources.subject
-        able = [one for one in self._left() if self._of[one.name].changes is False and not self.lacks(one)]
+        able = [one for one in self._able() if self._of[one.name].changes is False]
         near = [one for one in able if self._is_about_as_near(one, called)]
         if not of.changes and of.ordered <= PERHAPS:
             met = [one for one in [called, *near] if 0 < len(needed(one)) <= self.fits(one, given)]
@@ -230,7 +233,7 @@ class Offering:
         words, where there is no id and the call made up a number.
         """
         tool, asked, known = self._of[call.name].tool, self._sources.question, self._sources.spans()
-        able = [one.tool for one in self._ranked if one.tool is not tool and self.may_be_forced(one.tool)]
+        able = [one for one in self._tools if one is not tool and self.may_be_forced(one)]
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids, values = [value for one, value in given if not one.fits(value) and value in known], leaves(call.arguments)
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
@@ -248,7 +251,7 @@ class Offering:
 
     def _taking_from(self, last: Outcome, given: Sequence[tuple[str, Any]]) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave, or are named after its key."""
-        able = [one.tool for one in self._ranked if one.tool.name != last.call.name and self.may_be_forced(one.tool)]
+        able = [one for one in self._tools if one.name != last.call.name and self.may_be_forced(one)]
         return [one for one in able if _taken(one, given) or _named(one, given)]
 
     def pointed_to(self, last: Outcome, answer: Text | None = None, *, alone: bool = False) -> list[ToolDefinition]:

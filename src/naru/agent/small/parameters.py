@@ -10,7 +10,7 @@ from typing import Any
 
 from naru.agent.small.sources import Sources, folded
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.asking.grammar import resolved, without_null
+from naru.models.asking.grammar import without_null
 
 _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:[A-Za-z]+[-_#]){0,3}[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z\d]))",
@@ -103,7 +103,7 @@ def parameters(tool: ToolDefinition) -> list[Parameter]:
     required = tool.input_schema.get("required") or ()
     found = []
     for name, schema in properties.items() if isinstance(properties, dict) else ():
-        plain = without_null(resolved(schema, tool.input_schema))
+        plain = without_null(schema, tool.input_schema)
         found.append(Parameter(name, plain, name in required, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
     if len(alone := [one for one in found if one.required]) == 1 and alone[0].is_plain_text:
         found[found.index(alone[0])] = replace(alone[0], shown=tuple(_SAMPLE.findall(tool.description)))

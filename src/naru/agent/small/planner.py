@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from naru.agent.context import trimmed
 from naru.agent.execute import Outcome
@@ -16,7 +17,6 @@ from naru.agent.selection import Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
-from naru.agent.small.moves import MOVES, Event, Way
 from naru.agent.small.offering import ALL, Offering, for_another
 from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
@@ -35,6 +35,10 @@ MAYBE, GUESSED = -0.05, -0.15
 and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
 MARKS = "?\uff1f\u061f"
+Way = Literal["menu", "free", "pick", "anew", "guided", "answer", "talk"]
+"""What a round asks for: a name alone, which is no call; words or a call; a call or "none"; the call of the turn before
+for another thing; a call; an answer that may tell an id; words, where nothing is to be called. Each of them ends in
+talk: where no call is wanted, where one is made twice, and after `REFUSED_AT_MOST` that cannot run."""
 
 
 class SmallPlanner:
@@ -73,7 +77,7 @@ class SmallPlanner:
         self._menu = menu(list(self._tools.values())) if len(own) > ALL and self._offering.is_untold else []
         self._offered: Sequence[ToolDefinition] = self._offering.first()
         self._way: Way = "menu" if self._menu else "free" if self._offered else "talk"
-        self._doubt: Event = "doubted"  # What words were that were not taken as the answer.
+        self._doubt: Way = "pick"  # How to ask once more after words: "guided" where they are surely no answer.
         self._meant: set[str] = set()  # What a follow-up names of another thing, or means of what is listed.
         self._rows: dict[str, list[str]] = {}  # What of each call's result lies nearest to the question.
         self._absent: set[str] = set()  # Calls whose words say that nothing is there.
@@ -100,7 +104,7 @@ class SmallPlanner:
         if self._way == "talk" or not self._offered:
             if self._found and self._told < len(self._ran) and self._offering.pointed_to(self._found[-1]):
                 request, self._told = self.last_request(1), len(self._ran)
-                self._go("told", ())
+                self._go("answer", ())
                 return request
             return None if self._ran or self._words or self._kept else self._ask(self._question, (), TALK_TOKENS)
         question = "\n".join(filter(None, (self._question, self._missing)))
@@ -133,13 +137,13 @@ class SmallPlanner:
     def judge(self, call: ToolCall) -> Verdict:
         """Mend or refuse a call; refused ones are asked for once more under a grammar."""
         if call.name == NONE.name:
-            self._go("declined")
+            self._go("talk")  # The model's words stand.
             return Verdict(call, "No tool is needed.")
         name = self._resolved(call.name)
         if not name:
             return self._again(call, f"There is no tool {call.name}.", self._offered)
         if self._way == "menu":
-            self._go("picked", self._offering.prefer(name))
+            self._go("free", self._offering.prefer(name))
             return Verdict(call, f"{name} is shown now.")
         tool, written = self._tools[name], replace(call, name=name)
         rather = self._offering.rather(tool)
@@ -151,7 +155,7 @@ class SmallPlanner:
         if (owners := rather or (None if self._refused else self._offering.meant_for(written))) is not None:
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._offering.is_asked_for(grounded.call):
-            self._go("needless")
+            self._go("talk")
             return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
         made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
@@ -162,22 +166,20 @@ class SmallPlanner:
                 self._kept = self._view
                 near = [one for one in self._offering.nearest() if one.name in self._offering.reading]
                 more = near if any(one not in self._in_view for one in near) else []
-            self._go((self._doubt if is_old else "ran") if more else "needless", more or None)
+            self._go((self._doubt if is_old else "guided") if more else "talk", more or None)
             return Verdict(made, "This call has been made already.")
         return Verdict(made)
 
-    def _go(self, event: Event, offered: Sequence[ToolDefinition] | None = None) -> None:
+    def _go(self, way: Way, offered: Sequence[ToolDefinition] | None = None) -> None:
         """Move on to the next way of asking, with these tools where they are others."""
-        ways, to = MOVES[event]
-        assert self._way in ways
-        self._way, self._offered = to, self._offered if offered is None else offered
+        self._way, self._offered = way, self._offered if offered is None else offered
 
     def _again(self, call: ToolCall, why: str, offered: Sequence[ToolDefinition]) -> Verdict:
         """Refuse, and ask once more with what can be called now."""
         self._refused += 1
         own = {self._resolved(call.name)} - self._offering.changing
         allowed = {tool.name: tool for tool in offered if self._offering.may_be_forced(tool) or tool.name in own}
-        self._go("refused" if self._refused <= REFUSED_AT_MOST else "needless", list(allowed.values()))
+        self._go("guided" if self._refused <= REFUSED_AT_MOST else "talk", list(allowed.values()))
         return Verdict(call, why)
 
     def _resolved(self, name: str) -> str:
@@ -202,7 +204,7 @@ class SmallPlanner:
         tool, made, found = self._tools[ran[-1].call.name], [one.call for one in self._ran], not is_nothing(ran[-1])
         beside, is_guess = await others(self._sources.question, tool, made, self._near, found=found)
         self._guesses |= {ran[-1].call.id} if is_guess else set()
-        self._go("ran", self._offering.after(ran[-1], beside))
+        self._go("guided", self._offering.after(ran[-1], beside))
 
     def accept_answer(self, text: str) -> bool:
         """Take words as the answer, unless a call is still wanted."""
@@ -220,7 +222,7 @@ class SmallPlanner:
         is_near = self._offering.margin > MAYBE or any(self._offering.fits(tool, given) for tool in self._offered)
         if self._way == "free" and (is_nothing_said or guesses or is_near or self._in_view):
             is_else = (is_nothing_said and bool(text.strip())) or self._offering.is_of_another()
-            self._doubt = "missed" if (is_else or guesses) and not self._offering.is_talk else "doubted"
+            self._doubt = "guided" if (is_else or guesses) and not self._offering.is_talk else "pick"
             self._in_view = [] if is_else else self._in_view
             return False
         return not self._ran and not is_nothing_said
@@ -233,11 +235,11 @@ class SmallPlanner:
     async def asks_again(self) -> bool:
         """Ask once more with the names and "none" to pick from, when words came where a call was likely."""
         if self._way == "answer" and self._offered:
-            self._go("ran")
+            self._go("guided")
         elif self._way != "free":
             return False
         elif self._in_view:
-            self._go("recalled", self._in_view)
+            self._go("anew", self._in_view)
             for one in self._view:
                 asked, taken = self._sources.question, leaves(one.call.arguments)
                 self._rows[one.call.id] = await nearest(asked, one.result.text, self._near, taken)
@@ -252,7 +254,7 @@ class SmallPlanner:
     def insist(self, text: str, missing: str) -> None:
         """Put what is missing with the question: each round is a fresh one."""
         self._missing = missing
-        self._go("insisted", self._offering.first())
+        self._go("free", self._offering.first())
 
     def last_request(self, attempt: int) -> ChatRequest | None:
         """Put the results in front and the question last, with no tools; a second try is a little freer."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from typing import Any
 
 from naru.agent.small.parameters import known_values, needed, parameters
 from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
-from naru.models.asking.grammar import resolved, without_null
+from naru.models.asking.grammar import portable
 
-_LEFT_OUT = {"title", "default", "$schema", "$defs", "definitions", "additionalProperties", "examples", "format"}
-_DEEPEST = 6
 _DESCRIPTION_CHARACTERS = 400
 _LINE, _ON_MENU = 80, 60  # Letters of a tool's line on a menu, and names on it: about a thousand tokens.
 NONE = ToolDefinition("none", "None of these is needed: answer in words.")  # Picked among names when no tool fits.
@@ -20,26 +17,11 @@ NONE = ToolDefinition("none", "None of these is needed: answer in words.")  # Pi
 
 def shown(tool: ToolDefinition) -> ToolDefinition:
     """Return the tool with a plain schema; the real one still judges the call."""
-    root = tool.input_schema
-    properties = {one.name: _plain(one.schema, root, 0) for one in parameters(tool)}
+    properties = {one.name: portable(one.schema, tool.input_schema) for one in parameters(tool)}
     schema: JsonObject = {"type": "object", "properties": properties}
     if required := [one.name for one in needed(tool)]:
         schema["required"] = required
     return replace(tool, title="", description=tool.description[:_DESCRIPTION_CHARACTERS], input_schema=schema)
-
-
-def _plain(schema: Any, root: JsonObject, depth: int) -> Any:
-    if isinstance(schema, list):
-        return [_plain(one, root, depth) for one in schema]
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return schema
-    kept: JsonObject = {}
-    for key, value in without_null(resolved(schema, root)).items():
-        if key == "properties" and isinstance(value, dict):
-            kept[key] = {name: _plain(inner, root, depth + 1) for name, inner in value.items()}
-        elif key not in _LEFT_OUT:
-            kept[key] = _plain(value, root, depth + 1)
-    return kept
 
 
 def narrowed(tool: ToolDefinition, sources: Sources, numbered: Set[str]) -> ToolDefinition:

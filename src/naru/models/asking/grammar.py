@@ -108,31 +108,30 @@ class _Rules:
         return f"({' | '.join(starts)})?"
 
 
-def without_null(schema: Any) -> JsonObject:
-    """Return the one branch of a schema that is not `null`, with what is said around it."""
-    if not isinstance(schema, dict):
-        return {}
-    plain: JsonObject = dict(schema)
+def without_null(schema: Any, root: Mapping[str, Any]) -> JsonObject:
+    """Return the one branch of a schema that is not `null`, with what is said around it; references followed."""
+    plain: JsonObject = dict(found) if isinstance(found := resolved(schema, root), Mapping) else {}
     if isinstance(kinds := plain.get("type"), list):
         rest = [one for one in kinds if one != "null"]
         plain["type"] = rest[0] if len(rest) == 1 else rest
-    for key in ("anyOf", "oneOf"):
-        branches = [one for one in plain.get(key) or () if not (isinstance(one, dict) and one.get("type") == "null")]
-        if len(branches) == 1 and isinstance(branches[0], dict):
-            del plain[key]
-            plain |= branches[0]
+    for key in ("anyOf", "oneOf", "allOf"):
+        branches = [resolved(one, root) for one in plain.get(key) or ()]
+        branches = [one for one in branches if not (isinstance(one, Mapping) and one.get("type") == "null")]
+        if len(branches) == 1 and isinstance(branches[0], Mapping):
+            plain = {**branches[0], **{name: value for name, value in plain.items() if name != key}}
     return plain
 
 
 def resolved(schema: Any, root: Mapping[str, Any]) -> Any:
-    """Follow local references, a bounded number of times."""
+    """Follow local references, a bounded number of times; what is said beside one holds too."""
     for _ in range(_DEPTH):
         if not isinstance(schema, Mapping) or not isinstance(schema.get("$ref"), str):
             return schema
         target: Any = root
         for step in schema["$ref"].removeprefix("#/").split("/"):
             target = target.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
-        schema = target
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**target, **beside} if isinstance(target, Mapping) else None
     return None
 
 
@@ -154,7 +153,7 @@ def call_schema(tools: Sequence[ToolDefinition], *, words_allowed: bool = True) 
     options: list[dict[str, Any]] = [
         {
             "type": "object",
-            "properties": {"name": {"const": tool.name}, "arguments": _portable(tool.input_schema)},
+            "properties": {"name": {"const": tool.name}, "arguments": portable(tool.input_schema)},
             "required": ["name", "arguments"],
             "additionalProperties": False,
         }
@@ -169,7 +168,7 @@ def call_schema(tools: Sequence[ToolDefinition], *, words_allowed: bool = True) 
 _KEPT = frozenset({"type", "properties", "required", "items", "enum", "const", "anyOf", "description", "prefixItems"})
 
 
-def _portable(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
+def portable(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
     """Keep the keywords that every guided engine knows; references inlined, the rest left wide."""
     root = schema if root is None else root
     schema = resolved(schema, root or {})
@@ -179,11 +178,11 @@ def _portable(schema: Any, root: Mapping[str, Any] | None = None, depth: int = 0
     for key, value in schema.items():
         key = "anyOf" if key == "oneOf" else key
         if key == "properties" and isinstance(value, Mapping):
-            kept[key] = {name: _portable(inner, root, depth + 1) for name, inner in value.items()}
+            kept[key] = {name: portable(inner, root, depth + 1) for name, inner in value.items()}
         elif key == "items":
-            kept[key] = _portable(value, root, depth + 1)
+            kept[key] = portable(value, root, depth + 1)
         elif key == "anyOf" and isinstance(value, list):
-            kept[key] = [_portable(inner, root, depth + 1) for inner in value]
+            kept[key] = [portable(inner, root, depth + 1) for inner in value]
         elif key in _KEPT:
             kept[key] = value
     return kept
