@@ -364,6 +364,8 @@ def test_arguments_of_near_forms_are_read_as_they_are_meant(text, arguments):
         "print(await bash(command='ls'))",
         '{"name": "bash", /*: "bash", /* x */ "arguments": {"command": "ls"}}',
         'bash:**{"command": "ls"}',
+        '_functions.bash:0{"command": "ls"}',
+        'I list it.\nmulti_tool_use.bash[ARGS]{"command": "ls"}',
     ],
 )
 def test_what_is_near_a_form_is_read_the_same_however_the_text_is_cut(text):

@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PREFIX = lazy_pattern(r"(?:functions?|default_api|tools?|multi_tool_use)[.:/]")
+_NAMESPACES = ("function", "functions", "default_api", "tool", "tools", "multi_tool_use")
+_PREFIX = lazy_pattern(rf"(?<![\w.\-])(?:{'|'.join(_NAMESPACES)})[.:/]")
 _MARKS_AROUND = lazy_pattern(r"^\W+|\W+$")
 _INDEX = lazy_pattern(r"[:!]\d*\Z|\(\)\Z")
 
@@ -58,13 +59,17 @@ class Offered:
         return character.lower() in self._initials
 
     def could_begin(self, written: str) -> bool:
-        """Tell whether text that is still arriving may become a tool's name."""
+        """Tell whether text that is still arriving may become a tool's name, with what may stand right before it."""
+        return self._could_begin(written) or self._could_begin(written.removeprefix("function"))
+
+    def _could_begin(self, written: str) -> bool:
+        if any(namespace.startswith(written) for namespace in _NAMESPACES):
+            return bool(self.names)
         bare = _PREFIX.sub("", written.replace("\\_", "_").removesuffix("\\"), count=1)
         plain = _plain(bare)
-        begun = (plain, plain.removeprefix("function"))
         # Marks are not compared, yet there is at most one at each letter: else nothing but marks would wait for ever.
         marks = len(bare) - len(plain)
-        return any(marks <= len(name) and _plain(name).startswith(begun) for name in self.names)
+        return any(marks <= len(name) and _plain(name).startswith(plain) for name in self.names)
 
     def _spelled_alike(self, name: str) -> Tool | None:
         if self._variants is None:
