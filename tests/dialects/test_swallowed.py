@@ -29,6 +29,9 @@ FORMS = {
     "kimi": f"<|tool_call_begin|>functions.write_file:0<|tool_call_argument_begin|>{OBJECT}<|tool_call_end|>",
     "harmony": f"<|channel|>commentary to=functions.write_file <|constrain|>json<|message|>{OBJECT}<|call|>",
     "react": f"Action: write_file\nAction Input: {OBJECT}",
+    "openai": f'{{"type": "function", "function": {{"name": "write_file", "arguments": {OBJECT}}}}}',
+    "openai-list": f'{{"tool_calls": [{{"id": "1", "function": {{"name": "write_file", "arguments": {OBJECT}}}}}]}}',
+    "as-text": f'<tool_call>{{"name": "write_file", "arguments": {json.dumps(OBJECT)}}}</tool_call>',
     "python": '[write_file(path="a.py", content="hello", mode="x")]',
     "kimi-k3": '<|open|>call tool="write_file" index="1"<|sep|><|open|>argument key="path" type="string"<|sep|>a.py'
     '<|close|>argument<|sep|><|open|>argument key="content" type="string"<|sep|>hello<|close|>argument<|sep|>'

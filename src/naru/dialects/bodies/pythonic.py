@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from naru.dialects.bodies.values import capture
-from naru.dialects.calls.keys import are_arguments, names_argument, role_of, says_call
+from naru.dialects.calls.keys import are_arguments, role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.closing import COMMAS
-from naru.dialects.texts.literal import parse_literal, read_value, skip_remarks
+from naru.dialects.texts.literal import StrayText, parse_literal, read_value, skip_remarks
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, until
 from naru.dialects.tool import Tool
@@ -24,10 +22,6 @@ _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
 _KEYWORD = lazy_pattern(r"(\\?[A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
-_STRAY_QUOTE = lazy_pattern(
-    r"\s*(?:\"(?!\"\")[^\"\\]*+(?:\\.[^\"\\]*+)*+\"|'(?!'')[^'\\]*+(?:\\.[^'\\]*+)*+')(?!\Z).*", re.DOTALL
-)
-"""A text in which a quote stands that does not end it; possessive, as a place to go back to at each character costs."""
 _TORN_STRUCTURE = lazy_pattern(r"\s*[{\[][^\"']*[\"']")
 """An object or a list with a text in it; as a text itself it was cut at a stray quote."""
 _SPREAD = lazy_pattern(r"\*\*")
@@ -104,8 +98,7 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     positional: list[Any] = []
-    strayed: list[str] = []
-    repeated = False
+    strayed = repeated = False
     at = skip_remarks(text, 0)
     while at < len(text):
         keyword = _KEYWORD.match(text, at)
@@ -119,8 +112,9 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
             value, at = read_value(text, at, "(", keys=tool.properties)
         except ValueError as error:
             raise NotACall from error
-        if isinstance(value, str) and _has_strayed(text, start, at):
-            strayed.append(value)
+        if isinstance(value, str) and _TORN_STRUCTURE.match(text, start, at):
+            raise NotACall  # it was cut at a stray quote
+        strayed = strayed or isinstance(value, StrayText)
         if keyword:
             name = keyword[1].replace("\\_", "_")
             repeated = repeated or name in found
@@ -133,26 +127,9 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
         if at < len(text) and text[at] not in COMMAS:
             raise NotACall
         at = skip_remarks(text, at + 1)
-    arguments = _with_positional(found, positional, tool)
-    undeclared = tool.properties and any(name not in tool.properties for name in arguments)
-    torn = undeclared or repeated or (found and positional) or any(name not in arguments for name in required_of(tool))
-    if strayed and torn:
+    if strayed and (repeated or (found and positional)):
         raise NotACall
-    lacking = [name for name in properties_of(tool) if name not in arguments]
-    if any(names_argument(written, lacking) for written in strayed):
-        raise NotACall
-    return arguments
-
-
-def _has_strayed(text: str, start: int, end: int) -> bool:
-    """Tell whether what was read as a text has a quote that does not end it.
-
-    Raises:
-        NotACall: It is an object or a list that was cut at one.
-    """
-    if _TORN_STRUCTURE.match(text, start, end):
-        raise NotACall
-    return _STRAY_QUOTE.fullmatch(text, start, end) is not None
+    return _with_positional(found, positional, tool)
 
 
 def keyword_arguments(text: str, tool: Tool) -> dict[str, Any]:

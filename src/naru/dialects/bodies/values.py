@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection
 
 from naru.dialects.texts.closing import NO_MEMBER, Nesting, closes
-from naru.dialects.texts.literal import CLOSERS, encodable, unescape
+from naru.dialects.texts.literal import CLOSERS, StrayText, encodable, unescape
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, need
 
@@ -94,8 +94,8 @@ def _escape_size(source: Source) -> Reading[int]:
 def collect_quoted(source: Source, nesting: Nesting, *, key: bool = False) -> Reading[str]:
     """Read the quoted string at `pos` and return it decoded."""
     parts: list[str] = []
-    yield from quoted(source, parts.append, nesting, key=key)
-    return "".join(parts)
+    strays = yield from quoted(source, parts.append, nesting, key=key)
+    return StrayText.of("".join(parts), 0 if key else strays)
 
 
 def capture(source: Source, delimiter: str = "") -> Reading[str]:

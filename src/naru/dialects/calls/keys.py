@@ -92,6 +92,12 @@ def are_arguments(value: Any, tool: Tool) -> bool:
     return not isinstance(required, list) or all(name in value for name in required)
 
 
+def is_definition(arguments: dict[str, Any], tool: Tool) -> bool:
+    """Tell whether a tool's arguments are the schema of some, unless it takes such."""
+    is_schema = isinstance(arguments.get("properties"), dict) and arguments.get("type") == "object"
+    return is_schema and "properties" not in tool.properties
+
+
 def names_argument(text: str, names: list[str]) -> bool:
     """Tell whether a text that was not closed where it should have been has the name of one of some arguments."""
     return any(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from naru.dialects.calls.coerce import coerce, from_text
-from naru.dialects.calls.keys import names_argument, unwrapped
+from naru.dialects.calls.keys import is_definition, names_argument, unwrapped
 from naru.dialects.calls.offered import Offered, argument_meant, properties_of, required_of
 from naru.dialects.events import ArgumentsDelta, CallEnd, CallStart, Event, ParsedCall, Repair
-from naru.dialects.texts.literal import encodable
+from naru.dialects.texts.literal import StrayText, encodable
 from naru.dialects.texts.pieces import Pieces
 from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
@@ -110,7 +110,7 @@ class CallWriter:
             NotACall: It was a tool's definition, or an argument that it lacks may stand in another's value.
         """
         assert self.tool is not None
-        if self._is_definition(self.tool) or not self._has_all(self._awaited(self.tool)):
+        if is_definition(self._arguments, self.tool) or not self._has_all(self._awaited(self.tool)):
             raise NotACall
         if self._strayed and (self.has_undeclared() or self._repeats or any(map(self._holds_another, self._strayed))):
             raise NotACall  # a value was cut, or holds another
@@ -132,14 +132,6 @@ class CallWriter:
             if last.span[1] == self.span_start:
                 last.span = (last.span[0], offset)
                 self.span_start = offset
-
-    def _is_definition(self, tool: Tool) -> bool:
-        found = self._arguments
-        return (
-            isinstance(found.get("properties"), dict)
-            and found.get("type") == "object"
-            and "properties" not in properties_of(tool)
-        )
 
     def _awaited(self, tool: Tool) -> list[str]:
         """Return the arguments that a call may not lack, since they may stand in another's value."""
@@ -316,6 +308,9 @@ class CallWriter:
 
     def _coerced(self, value: Any) -> Any:
         assert self.tool is not None
+        if isinstance(value, StrayText):
+            self.stray_quotes(value.strays)
+            value = str(value)
         if _TYPE_NAMES.get(type(value)) in self.offered.types(self.tool, self._key):
             return value
         schema = self.offered.schema(self.tool, self._key)

@@ -38,6 +38,24 @@ _BARE = lazy_pattern(r"[-+.\w]+(?=，\s*[\"'])|(?:(?!\s(?:/[/*]|#\s))[^,\]\})\n]
 BARE_KEY = lazy_pattern(r"[^\s:：={}\[\],，\"'][^:：={}\[\],，\"'\n]*")
 
 
+class StrayText(str):
+    """A text with quotes that end none: it may hold what was meant for others."""
+
+    __slots__ = ("strays",)
+
+    strays: int
+    """How many they are."""
+
+    @classmethod
+    def of(cls, text: str, strays: int) -> str:
+        """Return the text, as one of these if it has such quotes."""
+        if not strays:
+            return text
+        strayed = cls(text)
+        strayed.strays = strays
+        return strayed
+
+
 def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object whose first value of a key stands; refuse repeated keys so that a tolerant reader says so."""
     found = dict(pairs)
@@ -209,14 +227,15 @@ class _Reader:
             if end >= 0:
                 return unescape(self.text[at + 3 : end]), end + 3
         start = at + 1
-        inside = 0
+        inside = strays = 0
         keys: Collection[str] = ()
         while True:
             end = self.next_quote(start, CLOSERS[opener])
             inside = max(0, inside - self.text.count("}", start, end))
             if closes(self.text, end + 1, nesting, key=key, keys=NO_MEMBER if inside else keys) is not False:
-                return unescape(self.text[at + 1 : end]), end + 1
+                return StrayText.of(unescape(self.text[at + 1 : end]), 0 if key else strays + inside), end + 1
             inside += self.text[start:end].rstrip()[-1:] == "{"
+            strays += not inside  # an object in the text has quotes of its own
             start = end + 1
             keys = self.keys if nesting == "(" else ()
 
