@@ -11,7 +11,7 @@ from naru.dialects.bodies.pythonic import read_pythonic
 from naru.dialects.bodies.tagged import read_tag
 from naru.dialects.calls.offered import required_of
 from naru.dialects.calls.writer import CallWriter
-from naru.dialects.catalog.marked import MARKED
+from naru.dialects.catalog.marked import MARKED, STOPS
 from naru.dialects.dialect import Dialect
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import Incomplete, NotACall, Reading, Source, literal_at, skip_space, space_end, until
@@ -202,7 +202,7 @@ def _read_arguments(source: Source, writer: CallWriter, row: Dialect, name: str,
     yield from _skip_noise(source, marks)
     if not (yield from _close(source, writer, marks)) and marks.close.longest:
         offset = yield from space_end(source)
-        if source.pos + offset < len(source.text):
+        if source.pos + offset < len(source.text) and not (yield from literal_at(source, STOPS, offset)):
             raise NotACall
     writer.end(source.offset)
 

@@ -94,7 +94,7 @@ _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
 """What a remark begins with that stands on a call's own line after it."""
 _FENCE_BEGUN = lazy_pattern(r"\s*(?<!`)```[\w+\-]{0,20}\Z")
-_THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?:")
+_THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?[:：]")
 """What ReAct begins its line with that says what the action is for, in any form: `Do I need a tool? Yes`."""
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")

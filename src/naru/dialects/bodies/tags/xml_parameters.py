@@ -20,6 +20,7 @@ from naru.dialects.bodies.tags.tagged_values import read_tagged_text
 from naru.dialects.calls.keys import role_of, says_call
 from naru.dialects.calls.offered import argument_meant, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
+from naru.dialects.catalog.marked import STOPS
 from naru.dialects.scanner import call_closers
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
@@ -225,7 +226,7 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
     is_complete = False
     while True:
         first = yield from skip_space(source)
-        if not first:
+        if not first or (is_complete and (yield from literal_at(source, STOPS))):
             if is_complete and not source.cut:
                 writer.repair("missing-tag", "", tags.call_end[0])
                 return
