@@ -6,11 +6,18 @@ import json
 from collections.abc import Mapping
 
 from naru.dialects.bodies.pythonic import keyword_arguments
-from naru.dialects.calls.keys import are_arguments, is_around_calls, names_tool, role_of, says_call, unwrapped
+from naru.dialects.calls.keys import (
+    are_arguments,
+    begins_as_members,
+    is_around_calls,
+    names_tool,
+    role_of,
+    says_call,
+    unwrapped,
+)
 from naru.dialects.calls.offered import Offered, properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.literal import encodable, parse_literal
-from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import NotACall
 from naru.dialects.tool import Tool
 
@@ -21,7 +28,6 @@ if TYPE_CHECKING:
     Found = tuple[str, dict[str, Any], str, dict[str, Any]]
     """Name, arguments, id, and the arguments that stand beside the others."""
 
-_FIRST_MEMBER = lazy_pattern(r"\W{0,4}([\w.\-]{1,64})(?:\\?[\"'“”])\s{0,8}[:=：]")
 _MAY_NAME = ("command", "method")
 """Keys under which other things than tools may be named."""
 
@@ -167,18 +173,12 @@ def arguments_from(value: Any, tool: Tool) -> dict[str, Any]:
                 raise NotOffered from error
             if isinstance(decoded, dict):
                 return decoded
-        if _lacks_braces(value, tool):
+        if begins_as_members(value, tool):
             raise NotOffered
         return keyword_arguments(value, tool) or _only_text(value, tool)
     if isinstance(value, list):
         return _from_list(value, tool)
     raise NotOffered
-
-
-def _lacks_braces(value: str, tool: Tool) -> bool:
-    """Tell whether a text begins like the inside of an object of arguments."""
-    first = _FIRST_MEMBER.match(value)
-    return first is not None and first[1] in tool.properties
 
 
 def _from_list(values: list[Any], tool: Tool) -> dict[str, Any]:

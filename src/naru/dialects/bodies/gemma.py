@@ -121,7 +121,8 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
             raise NotACall from error
     else:
         written = without_layout(_without_comment((yield from _read_bare(source, writer, row)), writer).strip())
-        if not written or delimiter in written:
+        torn = written[-1:] == '"' and (written.count('"') % 2 == 1 or written[0] in ":=")
+        if not written or torn or delimiter in written:
             raise NotACall
         if written.count("`") == 2 and len(written) > 1 and written[0] == written[-1] == "`":
             writer.repair("stray-quotes", written)

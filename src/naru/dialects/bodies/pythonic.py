@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from naru.dialects.bodies.values import capture
-from naru.dialects.calls.keys import are_arguments, role_of, says_call
+from naru.dialects.calls.keys import are_arguments, begins_as_members, role_of, says_call
 from naru.dialects.calls.offered import properties_of, required_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.texts.closing import COMMAS
@@ -148,16 +148,24 @@ def _with_positional(found: dict[str, Any], positional: list[Any], tool: Tool) -
     if not positional:
         return found
     names = properties_of(tool)
-    only = positional[0]
-    if len(positional) == 1 and not found:
-        if isinstance(only, str) and only.startswith("{"):
-            only = _decoded(only)
-        if _are_named(only, names):
-            return dict(only)
+    first = positional[0]
+    if isinstance(first, str) and first.startswith("{"):
+        first = _decoded(first)
+    if len(positional) == 1 and not found and _are_named(first, names):
+        return dict(first)
+    if _is_torn(first, tool):
+        raise NotACall
     free = [name for name in names if name not in found]
     if len(positional) > len(free) or (len(positional) > 1 and any(_are_named(item, names) for item in positional)):
         raise NotACall  # too many, or all arguments were one object that a stray quote cut
     return {**dict(zip(free, positional, strict=False)), **found}
+
+
+def _is_torn(value: Any, tool: Tool) -> bool:
+    """Tell whether a value without a name was the object of all arguments, which a slip tore."""
+    if isinstance(value, dict):
+        return any('"' in key for key in value)
+    return isinstance(value, str) and begins_as_members(value, tool)
 
 
 def _are_named(value: Any, names: list[str]) -> bool:

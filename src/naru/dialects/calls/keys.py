@@ -33,6 +33,7 @@ _OUTCOME = lazy_pattern(
     r"|(?:return|exit)(?:value|code)|(?:latency|duration|elapsed)(?:ms|seconds)?|timestamp|example"
 )
 _THOUGHTS = frozenset({"thought", "thoughts", "reasoning", "reason"})
+_FIRST_MEMBER = lazy_pattern(r"\W{0,4}([\w.\-]{1,64})\\?[\"'“”]\s{0,8}[:=：]")
 _LONGEST = 24
 
 
@@ -104,6 +105,12 @@ def names_argument(text: str, names: list[str]) -> bool:
         re.search(rf"[\"'“”\\]{name}(?!\w)|(?<!\w){name}(?:[\"'“”\\]|\W{{0,4}}[:=：])", text)
         for name in map(re.escape, names)
     )
+
+
+def begins_as_members(text: str, tool: Tool) -> bool:
+    """Tell whether a text begins like an object of the tool's arguments, with its brace or without."""
+    first = _FIRST_MEMBER.match(text)
+    return first is not None and first[1] in tool.properties
 
 
 def unwrapped(arguments: dict[str, Any], tool: Tool) -> dict[str, Any]:
