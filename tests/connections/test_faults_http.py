@@ -512,10 +512,10 @@ async def test_a_hub_starts_with_most_of_its_servers_dead() -> None:
     """R-15, a24: 50 dead of 60; the good ones are usable at once, each dead one has its reason."""
     silent = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     silent_port = silent.sockets[0].getsockname()[1]
-    async with managed(ConnectionSettings(connect_timeout_seconds=2)) as manager, FakeHttpServer() as server:
+    async with managed(ConnectionSettings()) as manager, FakeHttpServer() as server:
         for n in range(50):
             record = (
-                http(f"dead{n}", f"http://127.0.0.1:{silent_port}/mcp"),
+                http(f"dead{n}", f"http://127.0.0.1:{silent_port}/mcp", startTimeout="2s"),
                 http(f"dead{n}", "http://127.0.0.1:9/mcp", None),
                 stdio(f"dead{n}", "nothing.py").model_copy(update={"config": {"command": "no-such-program-xyz"}}),
             )[n % 3]

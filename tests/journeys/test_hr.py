@@ -30,7 +30,7 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
         except OSError:
             pass
         time.sleep(0.1)
-    raise AssertionError("naru serve was not ready within 90 s")
+    raise AssertionError("naru serve was not ready within 180 s")
 
 
 @pytest.fixture(scope="module")

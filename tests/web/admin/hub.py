@@ -80,7 +80,7 @@ async def admin_hub(folder: Path, store: Store | None = None, **settings: object
     pins = PinBook(folder / "pins.json")
     pins.load()
     policy = PolicyGuard(Policy(made.mcp.security), pins, quarantines=made.mcp.security.quarantine == "on")
-    quick = replace(QUICK, connect_timeout_seconds=10, refresh_interval_seconds=0.05)
+    quick = replace(QUICK, refresh_interval_seconds=0.05)
     manager = Manager(kept, settings=quick, guard=policy)
     hub = AdminHub(made, manager, KeyRing(KeyFile(folder / "keys.json")), Spending(folder / "spending.db"))
     try:
