@@ -10,6 +10,7 @@ import pytest
 from naru.gateway.faces.post import PostAnswer
 from naru.gateway.wire import streams
 from naru.gateway.wire.streams import StreamLimits
+from tests.waiting import HANG_SECONDS
 
 
 async def test_a_keep_alive_during_and_after_the_answer_begins_no_second_one() -> None:
@@ -54,5 +55,5 @@ async def test_a_client_that_does_not_read_its_answer_keeps_no_place(monkeypatch
 
     answer = PostAnswer(send, StreamLimits(), since=0.0, wait=3.0)
     answer.emit(b"{}")
-    await asyncio.wait_for(answer.finish(b"{}"), 20)
+    await asyncio.wait_for(answer.finish(b"{}"), HANG_SECONDS)
     assert not answer._stream or answer._stream.gone

@@ -11,8 +11,10 @@ from typing import Any
 
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace
+from naru.gateway.requests.core import GatewaySettings
 from tests.gateway.by_hand import META, request
 from tests.gateway.scripted import ScriptedUpstream, ScriptedUpstreams
+from tests.waiting import HANG_SECONDS
 
 
 async def test_with_a_client_that_reads_no_further() -> None:
@@ -56,9 +58,9 @@ class Said:
 
 
 async def test_with_a_client_that_only_listens_for_changes() -> None:
-    engine = Engine(ScriptedUpstreams(ScriptedUpstream("a")))
+    engine = Engine(ScriptedUpstreams(ScriptedUpstream("a")), GatewaySettings(drain_seconds=2 * HANG_SECONDS))
     listen = request("subscriptions/listen", {"_meta": META, "notifications": {"toolsListChanged": True}})
     source: Any = Said(json.dumps(listen).encode() + b"\n")
     with open(os.devnull, "wb") as sink:
-        await asyncio.wait_for(StdioFace(engine, source, sink).serve(), 10)  # and not once its requests' time is over
+        await asyncio.wait_for(StdioFace(engine, source, sink).serve(), HANG_SECONDS)
     await engine.close()

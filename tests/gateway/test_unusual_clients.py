@@ -13,6 +13,7 @@ from naru.gateway.wire.protocol import META_CAPABILITIES, RpcError
 from tests.gateway.by_hand import Json, next_event, request
 from tests.gateway.peers import SESSION_FACES, HttpPeer, Peer, StreamPeer, asked, peers
 from tests.gateway.scripted import ScriptedUpstream
+from tests.waiting import HANG_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -252,7 +253,7 @@ async def answers_to(client: Peer, batch: list[Any], count: int) -> list[Json]:
         return await client.ask(batch)  # type: ignore[arg-type]  # a batch is what the test is about
     assert isinstance(client, StreamPeer)
     await client.send(batch)
-    return [await asyncio.wait_for(client.incoming.get(), 10) for _ in range(count)]
+    return [await asyncio.wait_for(client.incoming.get(), HANG_SECONDS) for _ in range(count)]
 
 
 async def test_what_is_no_message_is_refused_and_the_next_is_served() -> None:

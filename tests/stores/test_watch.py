@@ -8,6 +8,7 @@ import pytest
 
 from naru.errors import StoreError
 from naru.stores.files.watch import watch
+from tests.waiting import HANG_SECONDS
 
 
 @pytest.mark.parametrize("error", [StoreError("The disk is away."), KeyError("a defect")])
@@ -46,5 +47,5 @@ async def test_a_look_that_failed_is_not_the_last_one() -> None:
         taken_up.set()
 
     watching = asyncio.create_task(watch(version, act, seen="before", interval=0.01))
-    await asyncio.wait_for(taken_up.wait(), 20)
+    await asyncio.wait_for(taken_up.wait(), HANG_SECONDS)
     watching.cancel()

@@ -12,7 +12,7 @@ import pytest
 from naru.messages import Json
 from naru.stores.shared import workers
 from naru.stores.shared.workers import WorkerCommons
-from tests.waiting import until
+from tests.waiting import HANG_SECONDS, until
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def test_one_that_cannot_take_what_is_told_keeps_it_from_no_other(tmp_path
         await teller.open()
         teller.tell("servers", "one")
         teller.tell("servers", "two")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANG_SECONDS):
             assert [await told.get(), await told.get()] == ["one", "two"]
         await teller.close()
         await other.close()

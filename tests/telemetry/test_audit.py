@@ -16,6 +16,7 @@ from naru.telemetry.arguments import shape
 from naru.telemetry.audit import MAX_QUEUED, Audit, audit_once, open_audit
 from naru.telemetry.audit_file import AuditFile, read_entries, verify
 from naru.tools.supervision.calls import Call, Came, Supervision
+from tests.waiting import HANG_SECONDS
 
 CALL = Call("hr", "get", {"employee_id": "EMP-CANARY-4711", "year": 2025}, "key_1", ToolDefinition("get"))
 
@@ -189,7 +190,7 @@ async def test_a_full_disk_stops_what_the_setting_says(
 
 async def test_an_entry_that_cannot_be_written_is_an_error_and_not_the_end_of_the_log(tmp_path: Path) -> None:
     audit = open_audit(settings_in(tmp_path))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         with pytest.raises(StoreError, match="cannot be written"):
             await audit.commit("admin.asked", "key_1", fact={1, 2})
         await audit.commit("admin.asked", "key_2")

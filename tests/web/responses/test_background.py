@@ -23,6 +23,7 @@ from naru.stores.kept.responses import Kept, ResponseStore
 from naru.stores.shared.commons import Alone, Hear
 from naru.web.app import open_app
 from naru.web.responses import background
+from tests.waiting import HANG_SECONDS
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import strictly
 
@@ -115,13 +116,13 @@ async def test_who_follows_hears_something_while_the_model_says_nothing(
         aiohttp.ClientSession() as session,
         session.post(f"{url}/v1/responses", json={**ASKED, "stream": True}) as stream,
     ):
-        said = await asyncio.wait_for(stream.content.readuntil(b": keep-alive\n\n"), 20)
+        said = await asyncio.wait_for(stream.content.readuntil(b": keep-alive\n\n"), HANG_SECONDS)
         told = json.loads(said.partition(b"data: ")[2].partition(b"\n")[0])
         path = f"{url}/v1/responses/{told['response']['id']}?stream=true"
         async with session.get(path) as followed:
-            await asyncio.wait_for(followed.content.readuntil(b": keep-alive\n\n"), 20)
+            await asyncio.wait_for(followed.content.readuntil(b": keep-alive\n\n"), HANG_SECONDS)
             backend.go_on.set()
-            assert b"response.completed" in await asyncio.wait_for(followed.content.read(), 20)
+            assert b"response.completed" in await asyncio.wait_for(followed.content.read(), HANG_SECONDS)
 
 
 async def test_one_that_is_cancelled_ends_the_models_work_and_stays_cancelled(tmp_path: Path) -> None:
