@@ -7,12 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp import web
 
 from naru.config import ApprovalSettings
 from naru.connections.manager import Manager
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.errors import NaruError
+from naru.messages import Json
 from naru.tools.supervision.approvals import Approvals, Decision
 from naru.tools.supervision.calls import Supervision
 from tests.connections.conftest import http, managed
@@ -44,14 +46,23 @@ async def supervised() -> AsyncIterator[tuple[Manager, Approvals, Destroyer]]:
 
 @pytest.mark.parametrize("state", ["connected", "disconnected", "connecting"])
 async def test_s56_a_destructive_call_waits_for_a_person_whatever_the_state_of_its_link(state: str) -> None:
+    answers = asyncio.Event()
+
+    async def held(request: web.Request, message: Json) -> None:
+        await answers.wait()
+
     async with supervised() as (manager, desk, server):
+        server.behave = held
         connecting = asyncio.ensure_future(manager.connect("web"))
         await until(lambda: manager.connection("web").status == "CONNECTING")
         if state != "connecting":
+            answers.set()
             assert await connecting
         if state == "disconnected":
             await manager.disconnect("web")
         call = asyncio.ensure_future(manager.call_tool("web", "echo", {"text": "x"}))
+        await asyncio.sleep(0)  # until it waits for the link
+        answers.set()
         await until(lambda: desk.waiting or call.done())
         assert server.seen["tools/call"] == 0, "it waits"
         await desk.answer(desk.waiting[0].id, Decision.ONCE, by="key_op")
