@@ -82,7 +82,7 @@ class ScriptedUpstreams:
     def of(self, name: str, owner: str) -> Upstream | None:
         return self.servers.get(name)
 
-    whose = ""
+    whose = log_level = ""
 
     async def arrive(self) -> None: ...
 

@@ -61,6 +61,18 @@ async def test_a_server_that_rests_is_told_the_log_level_when_it_wakes() -> None
         await until(lambda: server.seen["logging/setLevel"] == 1)
 
 
+async def test_a_server_that_comes_later_is_told_the_log_level() -> None:
+    async with managed() as manager, ResourceServer() as server, engine_before(manager) as engine:
+        session = engine.open_session("ada", "")
+        session.version = "2025-11-25"
+        assert b'"result":{}' in await ask(engine, session, "logging/setLevel", level="debug")
+        await manager.register(http("web", server.url))
+        assert await manager.connect("web")
+        await until(lambda: server.seen["logging/setLevel"] == 1)
+        (told,) = (one["params"] for one in server.bodies if one.get("method") == "logging/setLevel")
+        assert told["level"] == "debug"
+
+
 async def test_a_call_waits_for_its_server_to_be_connected_and_is_told_why_it_is_not() -> None:
     async with managed() as manager:
         upstreams = ServerUpstreams(manager)

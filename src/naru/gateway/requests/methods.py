@@ -122,6 +122,8 @@ async def set_level(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     session.log_level = level
     wanted = {other.log_level for other in core.sessions.values() if other.log_level} | {level}
     least = min(wanted, key=LOG_LEVELS.index)
+    if not exchange.view:
+        core.upstreams.log_level = least
     view = await core.catalog.view(exchange.view, ())
     await asyncio.gather(*(_set_level(upstream, least) for upstream in view.upstreams.values()))
     return {}

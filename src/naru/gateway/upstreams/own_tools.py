@@ -78,6 +78,7 @@ class OwnUpstreams:
 
     def __init__(self, *own: Upstream) -> None:
         self._own = {upstream.name: upstream for upstream in own}
+        self.log_level = ""
         self._listeners: list[Callable[[Change], None]] = []
 
     def usable(self) -> Sequence[Upstream]:

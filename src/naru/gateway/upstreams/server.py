@@ -40,8 +40,9 @@ class ServerUpstream:
     """One connection."""
 
     def __init__(
-        self, connection: Connection, manager: Manager, questions: Questions, *, timeout_seconds: float
+        self, connection: Connection, manager: Manager, questions: Questions, *, timeout_seconds: float, level: str = ""
     ) -> None:
+        """Take a connection; `level` is the log level that its next link is asked for."""
         self.name = connection.name
         self.connection = connection
         self._questions = questions
@@ -57,7 +58,7 @@ class ServerUpstream:
         self._uris: set[str] = set()
         self._told: set[str] = set()
         """Warnings that are in the log already."""
-        self._log_level = ""
+        self._log_level = level
         self._link = connection.generation
 
     @property

@@ -42,6 +42,8 @@ class ServerUpstreams:
         self._questions = Questions(QuestionLimits(show_origins=show_origins), asyncio.get_running_loop().time)
         self._own = {upstream.name: upstream for upstream in own}
         self._timeout_seconds = timeout_seconds
+        self.log_level = ""
+        """What servers that are found later are asked for."""
         self._known: dict[tuple[str, str], ServerUpstream] = {}
         """By server, and by person where the server is each person's own."""
         self._listeners: list[Callable[[Change], None]] = []
@@ -96,13 +98,15 @@ class ServerUpstreams:
         known = self._known.get(key)
         if known is None or known.connection is not connection:
             old = known
-            known = ServerUpstream(connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds)
+            known = ServerUpstream(
+                connection, self._manager, self._questions, timeout_seconds=self._timeout_seconds, level=self.log_level
+            )
             if old is not None:
                 known.take_over(old)
-                if known.owner and connection.is_live:
-                    self._tasks.begin(known.reconnected())
             elif known.owner:  # who comes with other credentials each hour leaves a link each hour
                 self._known = {each: one for each, one in self._known.items() if not one.is_over}
+            if known.owner and connection.is_live:
+                self._tasks.begin(known.reconnected())
             self._known[key] = known
         return known
 

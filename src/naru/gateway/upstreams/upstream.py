@@ -138,6 +138,9 @@ class Absence:
 class Upstreams(Protocol):
     """All servers that can be used now."""
 
+    log_level: str
+    """The least severe log message that servers which come later are asked for; empty asks for none."""
+
     def usable(self) -> Sequence[Upstream]:
         """Return those connected, in a stable order."""
         ...
