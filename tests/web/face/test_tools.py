@@ -37,7 +37,7 @@ def test_every_form_of_an_offer_is_the_same_tool(body: dict[str, Any]) -> None:
     ("tools", "said"),
     [
         ([{"type": "web_search"}], r"tools\[0\] is of the type 'web_search'"),
-        ([OPENAI, {"type": "custom", "custom": {"name": "c"}}], r"tools\[1\] is of the type 'custom'"),
+        ([OPENAI, {"type": "web", "web": {"name": "c"}}], r"tools\[1\] is of the type 'web'"),
         ([{}], r"tools\[0\] has no function name"),
         ([OPENAI, {"type": "function", "function": {"name": "f"}}], r"tools\[1\] repeats the name 'f' with another"),
         ({"f": FUNCTION}, "tools must be a list, not dict"),

@@ -14,7 +14,7 @@ from naru.web.face.seam import Face
 from naru.web.openai.passthrough import PassThrough
 from naru.web.openai.request import ChatCall, read_chat
 from naru.web.openai.thoughts import Thoughts
-from naru.web.openai.wire import ChunkWriter, WholeAnswer, error_object, failed_stream
+from naru.web.openai.wire import CallForm, ChunkWriter, WholeAnswer, error_object, failed_stream
 from naru.web.routes import Access, Endpoint
 
 
@@ -48,12 +48,12 @@ class ChatCompletions(Face[ChatCall]):
 
     def stream(self, asked: ChatCall) -> ChunkWriter:
         """Write chunks."""
-        thoughts, older = self._thoughts, asked.older
-        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage, thoughts=thoughts, older=older)
+        form = CallForm(asked.older, asked.custom)
+        return ChunkWriter(asked.model_shown, include_usage=asked.include_usage, thoughts=self._thoughts, form=form)
 
     def whole(self, asked: ChatCall) -> WholeAnswer:
         """Write one `chat.completion`."""
-        return WholeAnswer(asked.model_shown, thoughts=self._thoughts, older=asked.older)
+        return WholeAnswer(asked.model_shown, thoughts=self._thoughts, form=CallForm(asked.older, asked.custom))
 
     def refused(self, error: NaruError) -> bytes:
         """Say an error."""

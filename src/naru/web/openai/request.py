@@ -21,6 +21,7 @@ from naru.web.face.reading.body import (
 )
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
+from naru.web.face.reading.parts import text_of
 from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
 from naru.web.face.seam import Asked
 
@@ -47,6 +48,8 @@ class ChatCall(Asked):
     include_usage: bool = False
     older: bool = False
     """It offers `functions`, and takes one `function_call`."""
+    custom: frozenset[str] = frozenset()
+    """Names of its tools that take plain text."""
 
 
 def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
@@ -96,7 +99,13 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         model_shown=wanted.shown,
         single_call=body.get("parallel_tool_calls") is False or older,
         older=older,
+        custom=_custom(body),
     )
+
+
+def _custom(body: JsonObject) -> frozenset[str]:
+    held = (item.get("custom") for item in body.get("tools") or () if isinstance(item, dict))
+    return frozenset(text_of(one.get("name")) for one in held if isinstance(one, dict))
 
 
 def _without_mcp_tools(body: JsonObject) -> tuple[JsonObject, McpAsked]:

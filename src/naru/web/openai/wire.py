@@ -33,6 +33,7 @@ from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.errors import status_of
 from naru.web.face.notes import FIELD, said_by
+from naru.web.face.reading.tools import free_input
 from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 from naru.web.openai.thoughts import Thoughts, Turn
 
@@ -57,6 +58,29 @@ def usage_object(usage: Usage) -> JsonObject:
         "total_tokens": usage.prompt_tokens + usage.completion_tokens,
     }
     return counts | usage.details if usage.details else counts
+
+
+@dataclass(frozen=True, slots=True)
+class CallForm:
+    """How a client wants its calls written."""
+
+    older: bool = False
+    """It offered `functions`, as before there were `tools`: it reads one `function_call`."""
+    custom: frozenset[str] = frozenset()
+    """Its tools that take plain text."""
+
+    def named(self, name: str, text: str) -> JsonObject:
+        """Return what a call holds, by the kind of its tool."""
+        if name in self.custom:
+            return {"type": "custom", "custom": {"name": name, "input": text}}
+        return {"type": "function", "function": {"name": name, "arguments": text}}
+
+    def text(self, name: str, arguments: JsonObject) -> str:
+        """Return a call's arguments as it holds them."""
+        return free_input(arguments) if name in self.custom else arguments_text(arguments)
+
+
+_PLAIN = CallForm()
 
 
 @dataclass(slots=True)
@@ -85,9 +109,12 @@ class ChunkWriter:
     """Renders one streamed answer: feed it events, send what it returns."""
 
     def __init__(
-        self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None, older: bool = False
+        self, model: str, *, include_usage: bool = False, thoughts: Thoughts | None = None, form: CallForm = _PLAIN
     ) -> None:
-        self.outcome = Outcome(older=older)
+        self.outcome = Outcome(older=form.older)
+        self._form = form
+        self._custom: dict[int, str] = {}
+        """Calls of tools that take plain text, which is read out of their arguments at their end."""
         self._thoughts = thoughts
         self._turn_now: Turn | None = None
         self._include_usage = include_usage
@@ -133,7 +160,7 @@ class ChunkWriter:
                 return self._call_start(event)
             case CallEnd(index=index, arguments=arguments):
                 self.outcome.calls += 1
-                return b"" if index in self._sent_arguments else self._arguments(index, arguments_text(arguments))
+                return b"" if index in self._sent_arguments else self._whole_arguments(index, arguments)
             case Usage():
                 self.outcome.usage = event
             case Finish(reason=reason):
@@ -193,18 +220,21 @@ class ChunkWriter:
 
     def _call_start(self, event: CallStart) -> bytes:
         self._turn.ids[event.index] = own = call_id()
-        call = {
-            "index": event.index,
-            "id": own,
-            "type": "function",
-            "function": {"name": event.name, "arguments": ""},
-        }
+        call = {"index": event.index, "id": own, **self._form.named(event.name, "")}
+        if event.name in self._form.custom:
+            self._custom[event.index] = event.name
         if self.outcome.older:
             return self._head + b'{"function_call":' + encode(call["function"]) + b"}" + self._tail
         return self._head + b'{"tool_calls":[' + encode(call) + b"]}" + self._tail
 
+    def _whole_arguments(self, index: int, arguments: JsonObject) -> bytes:
+        if (name := self._custom.pop(index, None)) is None:
+            return self._arguments(index, arguments_text(arguments))
+        piece = encode(self._form.text(name, arguments))
+        return self._head + b'{"tool_calls":[{"index":%d,"custom":{"input":' % index + piece + b"}}]}" + self._tail
+
     def _arguments(self, index: int, piece: str) -> bytes:
-        if not piece:
+        if not piece or index in self._custom:
             return b""
         self._sent_arguments.add(index)
         if self.outcome.older:
@@ -216,8 +246,9 @@ class ChunkWriter:
 class WholeAnswer:
     """Collects the same events into one `chat.completion` object."""
 
-    def __init__(self, model: str, *, thoughts: Thoughts | None = None, older: bool = False) -> None:
-        self.outcome = Outcome(older=older)
+    def __init__(self, model: str, *, thoughts: Thoughts | None = None, form: CallForm = _PLAIN) -> None:
+        self.outcome = Outcome(older=form.older)
+        self._form = form
         self._thoughts = thoughts
         self._turn_now: Turn | None = None
         self._model = model
@@ -249,10 +280,10 @@ class WholeAnswer:
                 self._names[index] = name
             case CallEnd(index=index, arguments=arguments):
                 name = self._names.pop(index)
-                function = {"name": name, "arguments": arguments_text(arguments)}
+                called = self._form.named(name, self._form.text(name, arguments))
                 beside = self._beside_calls.get(index, {})
                 self._turn.ids[index] = own = call_id()
-                self._calls.append({"id": own, "type": "function", "function": function, **beside})
+                self._calls.append({"id": own, **called, **beside})
                 self.outcome.calls += 1
             case Usage():
                 self.outcome.usage = event

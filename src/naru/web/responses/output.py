@@ -23,6 +23,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.transport.json_text import encode
+from naru.web.face.reading.tools import free_input
 from naru.web.face.seam import FaceEvent, HubNames, HubTools
 from naru.web.responses.items import LOCAL_SHELL
 from naru.web.responses.seals import sealed_in
@@ -259,8 +260,7 @@ class Output:
                 item |= {"arguments": arguments, "status": "completed"}
                 steps.append(("response.function_call_arguments.done", {**where, "arguments": arguments}))
             case "custom_tool_call":
-                text = event.arguments.get("input")
-                item["input"] = text if isinstance(text, str) else arguments
+                item["input"] = free_input(event.arguments)
                 steps.append(("response.custom_tool_call_input.delta", {**where, "delta": item["input"]}))
                 steps.append(("response.custom_tool_call_input.done", {**where, "input": item["input"]}))
             case "local_shell_call":
@@ -355,7 +355,7 @@ class Output:
             position, self.text_position = self.text_position, -1
             probabilities, self._log_probabilities = self._log_probabilities, []
             part = {"type": "output_text", "text": text, "annotations": [], "logprobs": probabilities}
-            self.items[position] |= {"content": [part], "status": "completed"}
+            self.items[position] |= {"content": [part], "status": "incomplete" if self.is_cut else "completed"}
             place = self._place(position)
             return [
                 ("response.output_text.done", {**place, "text": text, "logprobs": []}),

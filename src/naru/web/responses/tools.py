@@ -9,7 +9,7 @@ from typing import Any
 from naru.messages import JsonObject, ToolDefinition
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.mcp_tools import McpAsked, read_mcp_tool
-from naru.web.face.reading.tools import allowed_tools, chosen_tools, read_tools
+from naru.web.face.reading.tools import allowed_tools, chosen_tools, free_form, read_tools
 from naru.web.face.seam import Pick
 from naru.web.responses.items import LOCAL_SHELL, namespaced
 
@@ -77,9 +77,9 @@ class _Reader:
         if kind == "function":
             self.functions.append(self._named(item, namespace))
         elif kind == "custom":
-            function = self._named(item, namespace)
+            function = self._named(free_form(item), namespace)
             self.custom.add(function["name"])
-            self.functions.append({**function, "description": _described(item), "parameters": _INPUT})
+            self.functions.append(function)
         elif kind == "local_shell":
             said = "Run a command on the user's machine; `command` is a list of words."
             self.functions.append({"name": LOCAL_SHELL, "description": said, "parameters": _SHELL_SCHEMA})
@@ -98,17 +98,6 @@ class _Reader:
         if namespace:
             self.namespaces[name] = (namespace, str(item.get("name")))
         return {**item, "name": name}
-
-
-_INPUT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-
-
-def _described(item: JsonObject) -> str:
-    said = str(item.get("description") or "")
-    form = item.get("format")
-    if isinstance(form, dict) and form.get("type") == "grammar":
-        said += f"\nThe input must fit this {form.get('syntax', '')} grammar:\n{form.get('definition', '')}"
-    return said
 
 
 def _choice(choice: Any) -> Any:

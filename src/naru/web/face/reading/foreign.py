@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from naru.models.transport.json_text import encode
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.parts import text_of
 
 Item = Mapping[str, Any]
 _THOUGHTS = ("thinking", "redacted_thinking", "reasoning")
-_CALLS = ("tool_use", "mcp_tool_use")
-_RESULTS = ("tool_result", "mcp_tool_result")
-_BLOCKS = (*_THOUGHTS, *_CALLS, *_RESULTS)
+_CALLS = ("tool_use", "mcp_tool_use", "server_tool_use")
+_RESULT = "tool_result"
+"""With it the type of every result ends; of tools that Anthropic's servers run it begins with the tool's name."""
+_OF_PARTS = ("tool_result", "mcp_tool_result")
+"""Results whose content is one of a turn; others have fields of their own."""
+_SEALED = "encrypted"
+"""With it the name of a field begins that only those servers read."""
 
 
 def chat_items(raw: Sequence[Any]) -> Iterator[tuple[int, Item]]:
@@ -55,7 +60,12 @@ def chat_items(raw: Sequence[Any]) -> Iterator[tuple[int, Item]]:
 
 
 def _is_block(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") in _BLOCKS
+    kind = part.get("type") if isinstance(part, dict) else None
+    return kind in _THOUGHTS or kind in _CALLS or _is_result(kind)
+
+
+def _is_result(kind: Any) -> bool:
+    return isinstance(kind, str) and kind.endswith(_RESULT)
 
 
 def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
@@ -65,7 +75,7 @@ def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
     """
     said: list[Any] = []
     for part in content:
-        if not _is_block(part) or part["type"] not in _RESULTS:
+        if not _is_block(part) or not _is_result(part["type"]):
             said.append(part)
             continue
         if item.get("role") == "assistant":
@@ -84,11 +94,21 @@ def _from_blocks(item: Item, content: Sequence[Any]) -> Iterator[Item]:
 def _outcome(part: Item) -> Any:
     """Return what a call gave; that it failed is said in words, as chat completions have no field for it."""
     content = part.get("content")
+    if part["type"] not in _OF_PARTS:
+        return encode(_readable(content)).decode()
     if part.get("is_error") is not True:
         return content
     if isinstance(content, str):
         return content if content.lower().startswith("error") else f"Error: {content}"
     return [{"type": "text", "text": "Error:"}, *(content if isinstance(content, list) else ())]
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_readable(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _readable(one) for name, one in value.items() if not name.startswith(_SEALED)}
 
 
 def _said(item: Item, content: Sequence[Any]) -> Iterator[Item]:

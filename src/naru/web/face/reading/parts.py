@@ -78,6 +78,7 @@ def _refusal(item: Item, where: str) -> TextPart:
 
 
 def _image_url(item: Item, where: str) -> ImagePart:
+    _check_held(item, where)
     return _image(item.get("image_url"), item.get("detail"), where)
 
 
@@ -135,6 +136,7 @@ def _image_block(item: Item, where: str) -> ImagePart:
     """Read Anthropic's block, MCP's, or the AI SDK's."""
     source = item.get("source")
     found = source if isinstance(source, dict) else item
+    _check_held(found, where)
     kind = text_of(found.get("media_type") or found.get("mimeType") or found.get("mediaType"))
     if isinstance(data := found.get("data"), str) and data:
         return ImagePart(kind or "image/png", data=data, where=where)
@@ -145,6 +147,7 @@ def _document(item: Item, where: str) -> MediaPart | None:
     source, title = item.get("source"), text_of(item.get("title")) or "document"
     if not isinstance(source, dict):
         return None
+    _check_held(source, where)
     kind, data = text_of(source.get("media_type")), text_of(source.get("data"))
     if source.get("type") == "text":
         return ResourcePart(title, kind or "text/plain", text=data)
@@ -154,6 +157,13 @@ def _document(item: Item, where: str) -> MediaPart | None:
         return _file(title, f"data:{kind};base64,{data}", where)
     url = text_of(source.get("url"))
     return ForeignPart("file", {"type": "file", "file": {"filename": title, "file_data": url}}, where) if url else None
+
+
+def _check_held(source: Item, where: str) -> None:
+    """Refuse what is kept at the servers of one API, under an id."""
+    if source.get("file_id"):
+        said = f"{where} names a file by its id, which is kept at that API's own servers: send its data, or its URL."
+        raise BadRequestError(said, param=where)
 
 
 def _search_result(item: Item, where: str) -> ResourcePart | None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from naru.messages import JsonObject, ToolDefinition
+from naru.models.transport.json_text import encode
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.parts import cache_of
+from naru.web.face.reading.parts import cache_of, text_of
 from naru.web.face.seam import Pick
 
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
@@ -33,7 +34,29 @@ def read_tools(body: JsonObject) -> tuple[ToolDefinition, ...]:
     return tuple(tools.values())
 
 
+_INPUT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+
+
+def free_form(custom: JsonObject) -> JsonObject:
+    """Return a tool that takes plain text, OpenAI's `custom`, as a function: other APIs have none of that kind."""
+    said = text_of(custom.get("description"))
+    form = custom.get("format")
+    if isinstance(form, dict):
+        grammar = form["grammar"] if isinstance(form.get("grammar"), dict) else form
+        if form.get("type") == "grammar":
+            said += f"\nThe input must fit this {grammar.get('syntax', '')} grammar:\n{grammar.get('definition', '')}"
+    return {"name": custom.get("name"), "description": said, "parameters": _INPUT}
+
+
+def free_input(arguments: JsonObject) -> str:
+    """Return the plain text of a call of such a tool."""
+    text = arguments.get("input")
+    return text if isinstance(text, str) else encode(arguments).decode()
+
+
 def _tool(item: Any, where: str) -> ToolDefinition:
+    if isinstance(item, dict) and isinstance(custom := item.get("custom"), dict):
+        item = free_form(custom)
     function = item.get("function", item) if isinstance(item, dict) else None
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(function, dict) or not isinstance(name, str) or not name:
@@ -136,7 +159,7 @@ def _named(choice: Any) -> str:
         return ""
     if server := _server(choice):
         return exposed_name(server, str(choice["name"])) if choice.get("name") else ""
-    function = choice.get("function")
+    function = choice.get("function") or choice.get("custom")
     name = function.get("name") if isinstance(function, dict) else choice.get("name")
     return name if isinstance(name, str) else ""
 
