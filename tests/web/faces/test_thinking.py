@@ -104,17 +104,31 @@ async def test_an_endpoint_that_takes_no_word_of_it_answers_all_the_same_and_the
         assert words[:20] in told["naru"]["note"]
 
 
+async def test_a_refused_tool_whose_name_speaks_of_thinking_costs_no_thinking() -> None:
+    def answer(body: dict[str, Any]) -> Any:
+        if any(tool["function"]["name"] == "sequentialthinking" for tool in body.get("tools") or ()):
+            return json_reply({"error": {"message": "Invalid schema for function 'sequentialthinking'."}}, 400)
+        return json_reply(ANSWERED)
+
+    names = ("sequentialthinking", "other")
+    tools = [{"type": "function", "function": {"name": name, "parameters": {"type": "object"}}} for name in names]
+    async with serve(answer) as fake:
+        status, told = await asked_plainly(fake, tools=tools)
+    assert (status, "naru" in told) == (200, False)
+    assert [body["reasoning_effort"] for body in fake.bodies] == ["none", "none"]
+
+
 async def test_another_refusal_stays_one() -> None:
     async with serve([json_reply({"error": {"message": "There is no room."}}, 400)]) as fake:
         status, _ = await asked_plainly(fake)
         assert (status, len(fake.bodies)) == (400, 1)
 
 
-async def asked_plainly(fake: FakeEndpoint) -> tuple[int, Any]:
+async def asked_plainly(fake: FakeEndpoint, **more: Any) -> tuple[int, Any]:
     backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile(), model="m")
     try:
         async with served(application(MemoryHub(backend))) as url:
-            body = body_of("chat completions", "text", stream=False) | NO["chat completions"]
+            body = body_of("chat completions", "text", stream=False) | NO["chat completions"] | more
             return await post(url + FACES["chat completions"], body)
     finally:
         await backend.close()

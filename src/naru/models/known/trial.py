@@ -135,10 +135,11 @@ class Trial:
         if self._left > 0 and self._learned.learn(error, self.asked):
             self._left -= 1
             return None
-        if self._left_thinking_out(error):
-            return None
         if teaches and (
-            self._changed_form(error, sent) or self._left_out_pointed(error, sent) or self._started_search(error, sent)
+            self._changed_form(error, sent)
+            or self._left_out_pointed(error, sent)
+            or self._left_thinking_out(error)
+            or self._started_search(error, sent)
         ):
             return None
         return self._given_up(error)
@@ -147,7 +148,7 @@ class Trial:
         """Ask for no way of thinking where the refusal speaks of it; for this request alone: others may fare better."""
         effort = thinking.effort_asked(self._request)
         is_about = _ABOUT_THINKING.search(error.message) or f"'{effort}'" in error.message
-        if not effort or error.status not in {400, 422} or not is_about:
+        if not effort or not is_about:
             return False
         said = f"thinking ({effort}): not passed on, the endpoint refuses it here ({error.message[:200]})"
         extra = thinking.without(self._request.extra)
