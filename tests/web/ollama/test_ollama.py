@@ -188,6 +188,19 @@ async def test_texts_are_embedded_by_the_endpoint() -> None:
         await hub.backend.close()
 
 
+async def test_what_says_nothing_embeds_nothing_as_at_ollama_and_asks_no_endpoint() -> None:
+    async with upstream([]) as endpoint:
+        backend = endpoint.backend()
+        async with served(application(MemoryHub(backend))) as url:
+            client = ollama.AsyncClient(host=url)
+            wholes = [await client.embed(model="m", input=nothing) for nothing in ("", [])]
+            older = await client.embeddings(model="m", prompt="")
+            await client._client.aclose()
+        await backend.close()
+    assert [list(one.embeddings) for one in wholes] == [[], []]
+    assert (list(older.embedding), endpoint.asked) == ([], [])
+
+
 @pytest.mark.parametrize("data", [[], ["x"], [{"embedding": [1.0]}, {"embedding": [2.0]}]], ids=["none", "odd", "two"])
 async def test_an_answer_without_one_embedding_for_each_text_is_the_endpoints_fault(data: list[Any]) -> None:
     async with upstream([]) as endpoint:

@@ -74,7 +74,8 @@ class Models:
             body = decode_body(await request.body())
             if not isinstance(body.get("prompt"), str):
                 raise BadRequestError("prompt must be text.", param="prompt")
-            return {"embedding": (await self._embedded(body, body["prompt"]))[1][0]}
+            _, found, _ = await self._embedded(body, body["prompt"])
+            return {"embedding": found[0] if found else []}
 
         return await _answered(embedded)
 
@@ -116,6 +117,8 @@ class Models:
         model, _ = await self._core.names.resolve(shown.removesuffix(LATEST))
         if not isinstance(text, str | list):
             raise BadRequestError("input must be text or a list of texts.", param="input")
+        if not text:  # So a client has a model loaded.
+            return shown, [], 0
         found = raw_backend(await as_reached(self._core.hub.backend, model, len(str(text))), model)
         if found is None:
             raise ModelError("This model's endpoint has no /embeddings.", status=404)
