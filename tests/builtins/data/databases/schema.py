@@ -22,6 +22,8 @@ SQLITE = SCHEMA + "CREATE VIRTUAL TABLE notes USING fts5(body); INSERT INTO note
 DUCKDB = SCHEMA + (
     "CREATE SEQUENCE seq; CREATE MACRO plus_one(x) AS x + 1; COMMENT ON COLUMN lot.qty_in IS '투입 수량';"
     "CREATE MACRO secret_file() AS TABLE SELECT * FROM read_text('/etc/passwd');"
+    "CREATE MACRO degrees(x) AS current_setting('temp_directory');"
+    "CREATE MACRO repeat_row(x) AS TABLE SELECT current_setting('temp_directory');"
 )
 MYSQL = SCHEMA.replace("qty_in INTEGER", "qty_in INTEGER COMMENT '투입 수량'").replace(
     "lot_id VARCHAR(10) REFERENCES lot (lot_id), diameter DECIMAL(6, 2)",
@@ -35,6 +37,8 @@ MYSQL = SCHEMA.replace("qty_in INTEGER", "qty_in INTEGER COMMENT '투입 수량'
     "CREATE FUNCTION iif(a INT, b INT, c INT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
     "CREATE FUNCTION bga.now() RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
     "CREATE FUNCTION bga.left(a INT, b INT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
+    "CREATE FUNCTION any_value(a INT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
+    "CREATE FUNCTION regexp_like(a TEXT, b TEXT) RETURNS INT DETERMINISTIC RETURN SLEEP(0.1);"
     "GRANT EXECUTE ON bga.* TO PUBLIC;"
 )  # fmt: skip
 

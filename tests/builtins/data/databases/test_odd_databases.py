@@ -11,7 +11,7 @@ import pytest
 from naru.builtins.data.asking.ask import schema_text
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.databases.catalogue import documents_of, joined_name
-from naru.builtins.data.databases.errors import DatabaseUnavailableError
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, RefusedStatementError
 from naru.builtins.data.databases.open import engine_of, open_database, own_label_of, path_of
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.sources import DataSources
@@ -173,6 +173,21 @@ async def test_files_are_asked_as_they_are_now_and_not_as_they_were_when_they_we
         await database.query("SELECT * FROM lots")
     (tmp_path / "lots.csv").write_text("a\n7\n", encoding="utf-8")
     assert (await database.query("SELECT * FROM lots")).records == [{"a": 7}]
+    await database.close()
+
+
+async def test_a_file_that_is_no_table_of_the_folder_is_not_read_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    (tmp_path / "lots.csv").write_text("a\n1\n", encoding="utf-8")
+    (tmp_path / ".hidden.csv").write_text("a\n2\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # where such a name is found
+    database = open_database(settings(str(tmp_path), tmp_path))
+    for file in ("'.hidden.csv'", '".hidden.csv"', "'lots.csv'"):
+        with pytest.raises(RefusedStatementError, match="is a file"):
+            await database.query(f"SELECT a FROM {file}")
+    assert (await database.query('WITH t AS (SELECT a FROM lots) SELECT "t".a FROM t')).records == [{"a": 1}]
     await database.close()
 
 

@@ -32,6 +32,12 @@ CREATE FUNCTION x.is_fine(int) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN tr
 CREATE DOMAIN public.evil_dom AS int CHECK (x.is_fine(VALUE));
 CREATE DOMAIN public.evil_over AS public.evil_dom;
 CREATE TYPE public.evil_comp AS (a public.evil_dom);
+CREATE DOMAIN public.lock_dom AS int CHECK (pg_try_advisory_lock(VALUE));
+CREATE FUNCTION public.takes(public.evil_dom) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE FUNCTION public.gives(int) RETURNS public.evil_dom LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE FUNCTION public.rows() RETURNS TABLE (a public.evil_dom) LANGUAGE sql IMMUTABLE AS 'SELECT 1';
+CREATE FUNCTION public.locks(a bool DEFAULT pg_try_advisory_lock(7)) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE FUNCTION public.calls(a bool DEFAULT x.is_fine(7)) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT $1';
 CREATE TABLE x.held (a public.evil_dom); INSERT INTO x.held VALUES (1); GRANT SELECT ON x.held TO bga_reader;
 CREATE FUNCTION public.title(docs) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN 1; END';
 CREATE FUNCTION public.calm(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
@@ -40,7 +46,8 @@ CREATE FUNCTION public.calm(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $
 REMOVED = f"""
 DROP SCHEMA x CASCADE; DROP FUNCTION public."a.b", public.삭제, public.{"f" * 63}, public.twice, public.many,
   public.definer, public.title(docs), public.calm; DROP AGGREGATE public.evil_sum(int); DROP FUNCTION public.bump;
-DROP TYPE public.evil_comp; DROP DOMAIN IF EXISTS public.evil_over, public.evil_dom;
+DROP TYPE public.evil_comp; DROP FUNCTION IF EXISTS public.takes, public.gives, public.rows, public.locks, public.calls;
+DROP DOMAIN IF EXISTS public.evil_over, public.evil_dom, public.lock_dom;
 """
 
 REFUSED = [
@@ -69,6 +76,13 @@ REFUSED = [
     "SELECT '{1}'::_evil_dom",
     "SELECT 1::evil_over",
     "SELECT evil_dom(1)",
+    "SELECT 5::lock_dom",
+    "SELECT takes('1')",
+    "SELECT ('1').takes",
+    "SELECT gives(1)",
+    "SELECT * FROM rows()",
+    "SELECT locks()",
+    "SELECT * FROM public.calls()",
     "SELECT ROW(1)::evil_comp",
     "SELECT json_populate_record(NULL::evil_comp, '{\"a\": 1}')",
     "SELECT * FROM json_to_record('{\"a\": 1}') AS r(a evil_dom)",

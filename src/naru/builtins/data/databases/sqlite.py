@@ -41,7 +41,7 @@ _INNOCUOUS = 0x200000
 """The engine's own mark (SQLITE_INNOCUOUS): no side effects, nothing of the process shown."""
 _HARMLESS = frozenset("-> ->> bm25 highlight snippet match matchinfo offsets rtreedepth rtreenode".split())
 """Not marked so by every version, though they only compute; JSON's functions are told by their name."""
-_REFUSED_FUNCTIONS = frozenset("load_extension fts3_tokenizer sqlite_log zeroblob randomblob optimize".split())
+_REFUSED_FUNCTIONS = frozenset("load_extension fts3_tokenizer zeroblob randomblob optimize".split())
 """Of little use to a question, and able to reach out, to write to a log, or to make memory of a number."""
 _PRAGMAS = frozenset("table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list".split())
 _MODULES = frozenset({"json_each", "json_tree", "generate_series", *(f"pragma_{name}" for name in _PRAGMAS)})
@@ -213,8 +213,8 @@ class _Guard:
         return "it would do more than read"
 
     def _is_harmless(self, name: str) -> bool:
-        if name in _REFUSED_FUNCTIONS:
-            return False
+        if name in _REFUSED_FUNCTIONS or (name.startswith("sqlite_") and name != "sqlite_version"):
+            return False  # under such names the engine tells of itself, and works on its schema
         return name in self._functions or name in _HARMLESS or name.startswith("json")
 
 

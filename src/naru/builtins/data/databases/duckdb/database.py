@@ -202,7 +202,10 @@ class _Judge:
             "AND coalesce(stability, '') <> 'VOLATILE' AND NOT coalesce(has_side_effects, false)"
         )
         harmless = {name for (name,) in cursor.execute(asked).fetchall()}
-        self._functions = (harmless | _HARMLESS_VOLATILE) - _REFUSED
+        macros = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+        own = {name for (name,) in cursor.execute(macros).fetchall()}  # the engine's functions of these names too
+        self._functions = (harmless | _HARMLESS_VOLATILE) - _REFUSED - own
+        self._table_functions = _TABLE_FUNCTIONS - own
         volatile = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE stability = 'VOLATILE'"
         self._functions -= {name for (name,) in cursor.execute(volatile).fetchall()} - _HARMLESS_VOLATILE
         views = (
@@ -252,7 +255,7 @@ class _Judge:
             return "parameters such as ? have no value here"
         if kind == "SHOW_REF":
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
-        if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:"):
+        if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:."):
             named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
             return "" if named in self._tables else f"{node['table_name']!r} is a file"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
@@ -260,10 +263,10 @@ class _Judge:
         if kind == "TABLE_FUNCTION":
             function = node.get("function") or {}
             name = str(function.get("function_name", "")).lower()
-            return "" if name in _TABLE_FUNCTIONS else f"{name or 'this'} in FROM reads more than tables"
+            return "" if name in self._table_functions else f"{name or 'this'} in FROM reads more than tables"
         if node.get("class") == "FUNCTION" and not node.get("is_operator"):
             name = str(node.get("function_name", "")).lower()
-            return "" if name in self._functions or name in _TABLE_FUNCTIONS else f"function {name}"
+            return "" if name in self._functions or name in self._table_functions else f"function {name}"
         return ""
 
 

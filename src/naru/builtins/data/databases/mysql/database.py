@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -32,7 +32,8 @@ from naru.builtins.data.databases.errors import (
 )
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql.rights import grants_of, strong_rights, writes
-from naru.builtins.data.databases.mysql.statement import judge, without_comments
+from naru.builtins.data.databases.mysql.statement import harmless_calls, judge, without_comments
+from naru.builtins.data.databases.mysql.stored import refuse_stored
 from naru.builtins.data.databases.mysql.url import options_of
 from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
@@ -111,9 +112,10 @@ class MysqlDatabase(CheckedDatabase):
 
     async def _query(self, sql: str) -> QueryResult:
         asked = read_asked(without_comments(plain_blanks(sql)), _EXPLAINED, _FIRST_WORDS)
-        text = replace(asked, query=judge(asked.query)).text
+        query = judge(asked.query)
         connection = await asyncio.to_thread(self._connect)
-        work = functools.partial(_run, connection, text, self._limits)
+        called = harmless_calls(query)
+        work = functools.partial(_run, connection, replace(asked, query=query).text, self._limits, called)
         return await self._worker.run(work, functools.partial(self._kill, connection))
 
     def _connect(self) -> Any:
@@ -192,8 +194,9 @@ class MysqlDatabase(CheckedDatabase):
         return Checked(f"MySQL {facts['version']}", len(MUST_BE_REFUSED) + len(MUST_FAIL_IN_THE_SERVER), warnings)
 
 
-def _run(connection: Any, text: str, limits: Limits) -> QueryResult:
+def _run(connection: Any, text: str, limits: Limits, called: Set[str] = frozenset()) -> QueryResult:
     try:
+        refuse_stored(connection, called)
         with connection.cursor() as cursor:
             cursor.execute(text)
             columns = [(str(column[0]), _type(column[1])) for column in cursor.description or ()]

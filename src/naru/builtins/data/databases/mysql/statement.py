@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 
 import sqlglot
-from sqlglot import TokenType, exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.mysql import MySQL
+from sqlglot.parsers.mysql import MySQLParser
 
 from naru.builtins.data.databases.errors import RefusedStatementError
 from naru.builtins.data.databases.statements import ONE_SELECT
@@ -93,6 +94,18 @@ _DESCRIBING = frozenset(
 """What of `information_schema` tells of the data; the rest tells of the server, its users and who asks what."""
 
 
+class _Parser(MySQLParser):
+    def _parse_json_column_def(self) -> exp.JSONColumnDef:
+        """Read also what a column of JSON_TABLE is without a value: `DEFAULT '0' ON EMPTY NULL ON ERROR`."""
+        column = super()._parse_json_column_def()
+        column.set("on_condition", self._parse_on_condition())
+        return column
+
+
+class _MySQL(MySQL):
+    Parser = _Parser
+
+
 def judge(plain: str) -> str:
     """Return the query to send, of one without comments.
 
@@ -102,7 +115,7 @@ def judge(plain: str) -> str:
     """
     query = _TABLE.sub(r"\1SELECT * FROM", plain).strip().rstrip("; \t\r\n")
     try:
-        statements = [one for one in sqlglot.parse(query, dialect="mysql") if one is not None]
+        statements = [one for one in sqlglot.parse(query, dialect=_MySQL) if one is not None]
     except RecursionError as error:
         raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.") from error
     except sqlglot.errors.SqlglotError as error:
@@ -150,10 +163,18 @@ def _foreign_call(plain: str) -> str:
     `STRPOS(a, b)` is parsed as LOCATE, yet what the server runs under that name is a stored function; so it does with
     a name of the grammar's in quotes, as in `left`(a, 1).
     """
-    tokens = MySQL().tokenize(plain)
-    called = (one for one, following in itertools.pairwise(tokens) if following.text == "(")
-    named = ((one.text.lower(), one.token_type is TokenType.IDENTIFIER) for one in called)
+    named = ((one.text.lower(), one.token_type is TokenType.IDENTIFIER) for one in _called(plain))
     return next((name for name, in_quotes in named if name in _FOREIGN or (in_quotes and name in _HARMLESS)), "")
+
+
+def harmless_calls(plain: str) -> set[str]:
+    """Return the names of our list that a query without comments calls."""
+    return {one.text.lower() for one in _called(plain)} & _HARMLESS
+
+
+def _called(plain: str) -> Iterator[Token]:
+    tokens = MySQL().tokenize(plain)
+    return (one for one, following in itertools.pairwise(tokens) if following.text == "(")
 
 
 def _nodes(tree: exp.Expression) -> Iterator[tuple[exp.Expression, int]]:

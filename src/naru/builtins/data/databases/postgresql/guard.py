@@ -79,6 +79,11 @@ _UNSAFE_AGGREGATE = f"""(
 )"""  # noqa: S608
 """An aggregate is labelled IMMUTABLE whatever its parts do."""
 
+_NAMED = "$4 || $5 || $6"
+"""What is called, also as an attribute."""
+_CALLED = r":(?:op)?funcid (\d+)"
+"""In an expression as the catalogue keeps it; its table of dependencies leaves out PostgreSQL's own functions."""
+
 _SETTINGS = (
     ("statement_timeout", "$1"),
     ("lock_timeout", "'1s'"),
@@ -126,7 +131,9 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
     FROM (
       WITH RECURSIVE used AS (
         SELECT t.oid FROM pg_catalog.pg_type t WHERE t.oid >= 16384 AND (t.typname = ANY ($8)
-          OR EXISTS (SELECT 1 FROM unnest($4) called(fn) WHERE called.fn ~ '{READS_ANY_TYPE}'))
+          OR EXISTS (SELECT 1 FROM unnest($4) called(fn) WHERE called.fn ~ '{READS_ANY_TYPE}')
+          OR t.oid IN (SELECT unnest(f.proargtypes || f.prorettype || coalesce(f.proallargtypes, '{{}}'))
+            FROM unnest({_NAMED}) u(fn) JOIN pg_catalog.pg_proc f ON f.proname = u.fn WHERE f.oid >= 16384))
         UNION
         SELECT inner_type.oid FROM used JOIN pg_catalog.pg_type t USING (oid)
           LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0
@@ -136,17 +143,22 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
       ) SELECT t.oid, t.typname FROM used JOIN pg_catalog.pg_type t USING (oid) WHERE t.typtype = 'd'
     ) d
     JOIN pg_catalog.pg_constraint k ON k.contypid = d.oid
-    JOIN pg_catalog.pg_depend e ON e.classid = 'pg_catalog.pg_constraint'::regclass AND e.objid = k.oid
-      AND e.refclassid = 'pg_catalog.pg_proc'::regclass
-    JOIN pg_catalog.pg_proc p ON p.oid = e.refobjid
-    WHERE {_UNSAFE_USERS}
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(k.conbin::text, '{_CALLED}', 'g') f(id)
+    JOIN pg_catalog.pg_proc p ON p.oid = f.id[1]::oid
+    WHERE {_UNSAFE}
+  UNION ALL
+  SELECT 'the default of an argument of ' || g.proname || ' (function ' || p.proname || ')'
+    FROM unnest({_NAMED}) u(fn) JOIN pg_catalog.pg_proc g ON g.proname = u.fn AND g.oid >= 16384
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(g.proargdefaults::text, '{_CALLED}', 'g') f(id)
+    JOIN pg_catalog.pg_proc p ON p.oid = f.id[1]::oid
+    WHERE {_UNSAFE} AND {_NOT_ALLOWED.replace("p.", "g.")}
   UNION ALL
   SELECT 'view ' || c.relname || ' (function ' || p.proname || ')'
     FROM unnest($9) u(rel) JOIN pg_catalog.pg_class c ON c.relname = u.rel AND c.relkind = 'v' AND c.oid < 16384
     JOIN pg_catalog.pg_rewrite w ON w.ev_class = c.oid
-    CROSS JOIN LATERAL pg_catalog.regexp_matches(w.ev_action::text, ':funcid (\d+)', 'g') f(id)
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(w.ev_action::text, '{_CALLED}', 'g') f(id)
     JOIN pg_catalog.pg_proc p ON p.oid = f.id[1]::oid
-    WHERE p.proretset AND {_UNSAFE}
+    WHERE (p.proretset OR p.prorettype = 'pg_catalog.record'::regtype) AND {_UNSAFE}
   LIMIT 1
 ) refused ON true
 """  # noqa: S608
