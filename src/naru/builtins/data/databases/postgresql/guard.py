@@ -133,7 +133,7 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
         SELECT t.oid FROM pg_catalog.pg_type t WHERE t.oid >= 16384 AND (t.typname = ANY ($8)
           OR EXISTS (SELECT 1 FROM unnest($4) called(fn) WHERE called.fn ~ '{READS_ANY_TYPE}')
           OR t.oid IN (SELECT unnest(f.proargtypes || f.prorettype || coalesce(f.proallargtypes, '{{}}'))
-            FROM unnest({_NAMED}) u(fn) JOIN pg_catalog.pg_proc f ON f.proname = u.fn WHERE f.oid >= 16384))
+            FROM pg_catalog.pg_proc f WHERE f.oid >= 16384 AND f.proname = ANY ({_NAMED})))
         UNION
         SELECT inner_type.oid FROM used JOIN pg_catalog.pg_type t USING (oid)
           LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.typrelid AND a.attnum > 0
@@ -148,10 +148,10 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
     WHERE {_UNSAFE}
   UNION ALL
   SELECT 'the default of an argument of ' || g.proname || ' (function ' || p.proname || ')'
-    FROM unnest({_NAMED}) u(fn) JOIN pg_catalog.pg_proc g ON g.proname = u.fn AND g.oid >= 16384
+    FROM pg_catalog.pg_proc g
     CROSS JOIN LATERAL pg_catalog.regexp_matches(g.proargdefaults::text, '{_CALLED}', 'g') f(id)
     JOIN pg_catalog.pg_proc p ON p.oid = f.id[1]::oid
-    WHERE {_UNSAFE} AND {_NOT_ALLOWED.replace("p.", "g.")}
+    WHERE g.oid >= 16384 AND g.proname = ANY ({_NAMED}) AND {_UNSAFE} AND {_NOT_ALLOWED.replace("p.", "g.")}
   UNION ALL
   SELECT 'view ' || c.relname || ' (function ' || p.proname || ')'
     FROM unnest($9) u(rel) JOIN pg_catalog.pg_class c ON c.relname = u.rel AND c.relkind = 'v' AND c.oid < 16384
