@@ -91,7 +91,7 @@ def test_a_definition_is_text_by_its_own_blocks(name: str, text: str, texts: dic
 
 def test_each_piece_of_a_long_block_tells_what_it_is_of(tmp_path: Path):
     lines = [f"field{number} String /// what it means to those who read it" for number in range(60)]
-    (tmp_path / "long.prisma").write_text("model Big {\n  " + "\n  ".join(lines) + "\n}\n")
+    (tmp_path / "long.prisma").write_text("model Big {\n  " + "\n  ".join(lines) + "\n}\n", encoding="utf-8")
     texts = [one.text for one in read_documents(tmp_path / "long.prisma").documents]
     assert len(texts) > 1
     assert all(text.startswith("model Big\n") for text in texts)
@@ -99,7 +99,6 @@ def test_each_piece_of_a_long_block_tells_what_it_is_of(tmp_path: Path):
 
 
 def test_a_record_of_avro_is_read_as_the_json_that_it_is(tmp_path: Path):
-    (tmp_path / "lot.avsc").write_text(
-        '{"name": "Lot", "type": "record", "fields": [{"name": "id", "type": "string"}]}'
-    )
+    text = '{"name": "Lot", "type": "record", "fields": [{"name": "id", "type": "string"}]}'
+    (tmp_path / "lot.avsc").write_text(text, encoding="utf-8")
     assert [one.id for one in read_documents(tmp_path / "lot.avsc").documents] == ["Lot", "Lot.id"]

@@ -270,7 +270,8 @@ def document_of(row: Row, before: str) -> Document:
     head = name or ("" if _NUMBER.fullmatch(id_) or "id" not in found else id_)
     head += f" ({found['type']})" if head and "type" in found else ""
     body = text if not head or text.startswith(head) else f"{head}: {text}" if text else head
-    used = {places.get(role) for role in ("id", "text", *named_by, *(["type"] if head else []))}
+    parts: tuple[Role, ...] = ("id", "text", *named_by, *(("type",) if head else ()))
+    used = {places[role] for role in parts if role in places}
     details = [_cell(heading, value) for at, (heading, value) in enumerate(told) if at not in used]
     return Document(id_, "; ".join([body, *details]), source, metadata)
 
