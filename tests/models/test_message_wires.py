@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
-from pydantic import TypeAdapter
 from tests.models.fake_endpoint import Reply, json_reply, serve, sse
+from tests.web.faces.strict import adapter_of
 
 from naru.errors import ModelError
 from naru.messages import (
@@ -79,7 +79,7 @@ def events(reader_class: Any, told: list[dict[str, Any]]) -> list[Any]:
 def test_a_conversation_goes_to_messages_whole_with_its_signatures_and_one_turn_a_side() -> None:
     tools = offer(REQUEST, "anthropic").declared(REQUEST)
     body = anthropic_wire.messages_body(REQUEST, model="m", tools=tools)
-    TypeAdapter(MessageCreateParamsStreaming).validate_python(body)
+    adapter_of(MessageCreateParamsStreaming).validate_python(body)
     assert [turn["role"] for turn in body["messages"]] == ["user", "assistant", "user"]
     assert [block["type"] for block in body["messages"][0]["content"]] == ["text", "image", "document"]
     assert [block["type"] for block in body["messages"][1]["content"]] == ["thinking", "text", "tool_use", "tool_use"]
@@ -100,7 +100,7 @@ def test_a_conversation_goes_to_messages_whole_with_its_signatures_and_one_turn_
 def test_a_conversation_goes_to_responses_whole_with_its_encrypted_thoughts() -> None:
     tools = offer(REQUEST, "openai").declared(REQUEST)
     body = responses_wire.responses_body(REQUEST, model="m", tools=tools)
-    TypeAdapter(ResponseCreateParamsStreaming).validate_python(body)
+    adapter_of(ResponseCreateParamsStreaming).validate_python(body)
     assert [item["type"] for item in body["input"]] == [
         *("message", "message", "reasoning", "message", "function_call", "function_call"),
         *("function_call_output", "function_call_output", "message"),
@@ -187,7 +187,7 @@ async def test_models_that_know_no_budget_of_thoughts_and_no_temperature_are_ask
         await backend.close()
     tried = [(body.get("thinking", {}).get("type"), "temperature" in body) for body in fake.bodies]
     assert tried == [("enabled", False), ("adaptive", False), (None, True), (None, False), (None, False)]
-    TypeAdapter(MessageCreateParamsStreaming).validate_python(fake.bodies[1])
+    adapter_of(MessageCreateParamsStreaming).validate_python(fake.bodies[1])
     assert fake.bodies[1]["output_config"] == {"effort": "xhigh"}
 
 
@@ -206,7 +206,7 @@ def test_what_a_request_sets_goes_to_responses_by_its_names() -> None:
     passed = {"top_logprobs": 2, "service_tier": "flex", "safety_identifier": "s", "prompt_cache_key": "k"}
     asked = replace(REQUEST, extra={**passed, "logprobs": True, "verbosity": "low", "metadata": {"a": "b"}})
     body = responses_wire.responses_body(asked, model="m", tools=[])
-    TypeAdapter(ResponseCreateParamsStreaming).validate_python(body)
+    adapter_of(ResponseCreateParamsStreaming).validate_python(body)
     assert passed.items() <= body.items()
     assert (body["text"], body["metadata"]) == ({"format": {"type": "text"}, "verbosity": "low"}, {"a": "b"})
     assert "message.output_text.logprobs" in body["include"]
@@ -286,7 +286,7 @@ def test_thoughts_go_back_as_text_where_responses_seal_none(sealed: str, learnt:
     assert thought_in(responses_wire.EventReader, done) == learnt
     asked = ChatRequest("m", [Message("user", "Go."), Message("assistant", "Gone.", reasoning="Hm.")])
     sent = responses_wire.responses_body(asked, model="m", tools=[], thinks=bool(learnt))
-    TypeAdapter(ResponseCreateParamsStreaming).validate_python(sent)
+    adapter_of(ResponseCreateParamsStreaming).validate_python(sent)
     assert [item["type"] for item in sent["input"]] == ["message", *(["reasoning"] if learnt else []), "message"]
 
 

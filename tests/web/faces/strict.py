@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -11,11 +12,13 @@ from pydantic import BaseModel, TypeAdapter
 
 _TYPED_NOWHERE = {"store"}
 """OpenAI answers with it and the Open Responses specification wants it; the package has no type for it."""
+adapter_of = functools.cache(TypeAdapter)
+"""Made once for each type: those of answers and of requests take a second of CPU to make."""
 
 
 def strictly(kind: Any, value: Any) -> Any:
     """Validate against a package's type, which by itself lets unknown fields pass."""
-    made = TypeAdapter(kind).validate_python(value)
+    made = adapter_of(kind).validate_python(value)
     extras = list(_extras(made, "$"))
     assert not extras, f"fields that {kind} does not have: {extras}"
     return made
