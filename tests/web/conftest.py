@@ -109,7 +109,7 @@ def application(hub: MemoryHub) -> ASGIApp:
 @contextlib.asynccontextmanager
 async def served(app: object, http: Any = OneWriteProtocol) -> AsyncIterator[str]:
     """Serve an ASGI application on a free port with our protocol, or one of uvicorn's; gives its base URL."""
-    config = uvicorn.Config(app, http=http, log_level="error", lifespan="off")  # type: ignore[arg-type]
+    config = uvicorn.Config(app, http=http, log_config=None, log_level="error", lifespan="off")  # type: ignore[arg-type]
     config.load()
     state = ServerState()
     server = await asyncio.get_running_loop().create_server(

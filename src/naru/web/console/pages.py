@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import hashlib
 import mimetypes
@@ -119,7 +120,6 @@ class StaticFiles:
     def __init__(self) -> None:
         folder = resources.files("naru.web.console").joinpath("static")
         self._files = {name: folder.joinpath(name).read_bytes() for name in FILES}
-        self._packed = {name: gzip.compress(data, 9, mtime=0) for name, data in self._files.items()}
         self._tags = {name: f'"{hashlib.sha256(data).hexdigest()[:20]}"' for name, data in self._files.items()}
 
     async def serve(self, request: Request) -> Response:
@@ -137,9 +137,14 @@ class StaticFiles:
             return Response(status_code=304, headers=headers)
         body = self._files[name]
         if "gzip" in request.headers.get("accept-encoding", ""):
-            body, headers["Content-Encoding"] = self._packed[name], "gzip"
+            body, headers["Content-Encoding"] = _packed(body), "gzip"
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         return Response(body, media_type=kind, headers=headers)
+
+
+@functools.cache
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, 9, mtime=0)
 
 
 async def _leaves(request: Request) -> None:
