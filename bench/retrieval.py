@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from naru.builtins.data.documents import Document, read_documents
+from naru.builtins.data.documents.document import Document
+from naru.builtins.data.documents.files import read_documents
 from naru.builtins.data.sources import DataSources
 from naru.config import DataSettings
 

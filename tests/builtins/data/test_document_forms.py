@@ -13,7 +13,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from naru.builtins.data.documents import Reading, read_documents
+from naru.builtins.data.documents.document import Reading
+from naru.builtins.data.documents.files import read_documents
 from naru.errors import ConfigError
 from tests.builtins.data.office_files import pdf, word, workbook
 

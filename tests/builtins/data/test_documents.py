@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from naru.builtins.data.demo.reader import reader_sql
-from naru.builtins.data.documents import Reading, read_documents
+from naru.builtins.data.documents.document import Reading
+from naru.builtins.data.documents.files import read_documents
 from naru.cli.data.command import app
 from naru.errors import ConfigError
 from tests.builtins.data.servers import CASES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.documents import Document
+from naru.builtins.data.documents.document import Document
 from naru.builtins.data.embeddings.embedder import Kind
 from naru.builtins.data.embeddings.errors import EmbedderUnavailableError, EmbeddingError
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder

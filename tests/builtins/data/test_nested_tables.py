@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from naru.builtins.data.documents import read_documents
+from naru.builtins.data.documents.files import read_documents
 from tests.builtins.data.office_files import book, row
 
 TABLE = {"A": "table", "B": "column", "C": "description"}

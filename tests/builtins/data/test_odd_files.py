@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.documents import Reading, office, read_documents
+from naru.builtins.data.documents import office
+from naru.builtins.data.documents.document import Reading
+from naru.builtins.data.documents.files import read_documents
 from naru.errors import ConfigError
 from tests.builtins.data.office_files import book, pdf, row, word
 

@@ -11,7 +11,7 @@ from naru.builtins.data.databases.catalogue import VALUES, Catalogue, documents_
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import label_of, open_database, own_label_of
 from naru.builtins.data.demo.columns import COLUMNS
-from naru.builtins.data.documents import Document
+from naru.builtins.data.documents.document import Document
 from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
 from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.indexing import Indexed, Indexer

@@ -12,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from naru.builtins.data.databases.open import label_of, own_label_of
 from naru.builtins.data.demo.reader import READER, mysql_reader_sql, reader_sql
-from naru.builtins.data.documents import Reading, Refused, read_documents
+from naru.builtins.data.documents.document import Reading, Refused
+from naru.builtins.data.documents.files import read_documents
 from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.vectors.choose import collection_name

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from naru.builtins.data.documents import Document
+from naru.builtins.data.documents.document import Document
 from naru.builtins.data.embeddings.english import EnglishReader
 from naru.builtins.data.embeddings.wordpieces import pieces_of
 from naru.builtins.data.ranking import READ_AGAIN, fused, ordered

@@ -2,9 +2,5 @@
 
 `files` reads a path, `rows` makes documents of tables and nested dumps, `headings` says what a table's headings mean,
 `sections` cuts prose at its headings. Rows in = documents out + rows refused by name (issue line 1).
+Imports nothing: the programs in here and a database's own process load only what they need.
 """
-
-from naru.builtins.data.documents.document import Document, Reading, Refused
-from naru.builtins.data.documents.files import read_documents
-
-__all__ = ["Document", "Reading", "Refused", "read_documents"]
