@@ -43,12 +43,12 @@ SOURCE = str(Path(sys.modules["naru"].__file__ or "").parent)
 
 
 class Watch:
-    """Notes blocking calls of ours while it is on; an audit hook cannot be taken off again."""
+    """Notes blocking calls of ours while it is on; an audit hook cannot be taken off again, so it is put on late."""
 
     def __init__(self) -> None:
         self.is_on = False
+        self.is_hooked = False
         self.seen: list[str] = []
-        sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
         if not self.is_on or event not in BLOCKING or asyncio._get_running_loop() is None:
@@ -62,6 +62,9 @@ class Watch:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[list[str]]:
+        if not self.is_hooked:
+            self.is_hooked = True
+            sys.addaudithook(self._hear)
         self.seen, self.is_on = [], True
         try:
             yield self.seen
