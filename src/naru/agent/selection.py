@@ -34,6 +34,8 @@ READS = 0.05
 TALK = 0.25  # Closeness of a question to talk from which it counts as such.
 ASKS = -0.08
 """Below this a question wants to know something (193 of 225) and orders nothing (none of 82 orders)."""
+ORDERS = 0.0
+"""Above this something is ordered (46 of 50 orders, 5 of 302 questions), if it is no talk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,12 @@ class Ranked:
     def doubt(self) -> float:
         """How far a tool that does not say what it does points to changing, where nothing is ordered; else 0."""
         return max(0.0, self.ordered) if self.is_to_know and self.says_reading is None else 0.0
+
+    @property
+    def idle(self) -> float:
+        """How far a tool that does not say what it does falls short of changing, where something is ordered; else 0."""
+        is_order = self.wish > ORDERS and not self.is_talk
+        return max(0.0, MAY_CHANGE - self.ordered) if is_order and self.says_reading is None else 0.0
 
 
 def terms(text: str) -> list[str]:

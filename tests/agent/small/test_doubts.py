@@ -236,6 +236,17 @@ async def test_issue_14_a_question_is_shown_nothing_that_may_change_beside_the_n
     assert record["answer"] == "It is on shelf B4."
 
 
+@pytest.mark.parametrize(
+    ("wish", "first"), [(-0.04, "ticket"), (0.16, "discard")], ids=["perhaps a question", "an order"]
+)
+async def test_issue_14_what_only_tells_something_loses_nearness_to_an_order(wish: float, first: str) -> None:
+    script = [written("discard", slip="LT-3301"), "LT-3301 is gone."]
+    rank = of_a_laundry(wish, ticket=0.22, discard=0.2)
+    record, backend = await asked("Nobody ever came for LT-3301, get rid of it.", script, LAUNDRY, rank)
+    assert backend.requests[0].tools[0].name == first
+    assert calls(record) == [("discard", {"slip": "LT-3301"})]
+
+
 @pytest.mark.parametrize("question", ["Wer kümmert sich um LT-3301?", "Kümmert sich Mirko um LT-3301?"])
 async def test_issue_14_what_another_tool_could_not_take_or_find_is_not_looked_for_by_what_may_change_it(
     question: str,

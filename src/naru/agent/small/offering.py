@@ -51,7 +51,7 @@ class Offering:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
         names = [name for name in self._sources.question.names if name not in self._sources.used]
         fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
-        return one.score + FITS * fits - LACKS * len(self.lacks(one.tool)) - TELLS * one.doubt
+        return one.score + FITS * fits - LACKS * len(self.lacks(one.tool)) - TELLS * (one.doubt + one.idle)
 
     @property
     def is_untold(self) -> bool:
