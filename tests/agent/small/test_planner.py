@@ -390,3 +390,12 @@ async def test_a_tool_that_may_change_something_is_not_forced_when_a_search_foun
     record, backend = await asked("Who is Kim?", script, (*SHOP, find_customer, sell_order), ranked)
     assert calls(record) == [("find_customer", {"name": "Kim"})]
     assert all("sell_order" not in [tool.name for tool in one.tools] for one in backend.requests[1:])
+
+
+async def test_words_from_before_a_call_are_no_answer_from_what_it_gave() -> None:
+    """They were doubted, and what they hold stands in no result."""
+    written = '{"name": "order", "arguments": {"order_id": "ORD-88123"}}'
+    script = ["It arrives on May 7.", written, "", ""]
+    record, _ = await asked("When will ORD-88123 arrive?", script, SHOP)
+    assert calls(record) == [("order", {"order_id": "ORD-88123"})]
+    assert "2026-12-03" in record["answer"]

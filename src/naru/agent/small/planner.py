@@ -201,6 +201,7 @@ class SmallPlanner:
             self._sources.add_result(one.result.text, taken, found=found)
         if not ran:
             return
+        self._words = ""  # Words from before a call are no answer from what it gave.
         tool, made, found = self._tools[ran[-1].call.name], [one.call for one in self._ran], not is_nothing(ran[-1])
         beside, is_guess = await others(self._sources.question, tool, made, self._near, found=found)
         self._guesses |= {ran[-1].call.id} if is_guess else set()
