@@ -17,7 +17,6 @@ ALLOWED = {
     ("prompts.py", ""): "what models are told",
     ("small/prompts.py", ""): "what small models are told",
     ("language.py", "_LANGUAGES"): "the names of the languages to answer in",
-    ("small/shown.py", "_LEFT_OUT"): "keywords of JSON Schema",
     ("closeness.py", "CHANGING"): "examples whose vectors are compared, in any language: no word of them is looked for",
     ("closeness.py", "TELLING"): "the same",
     ("closeness.py", "ORDERING"): "the same",
