@@ -173,6 +173,7 @@ def test_a_place_for_a_value_shows_wherever_it_stands(value):
         ("eleventh", 1368, 72),
         ("twelfth", 540, 4),
         ("thirteenth", 525, 0),
+        ("fourteenth", 507, 0),
     ],
 )
 def test_calls_under_labels_in_logs_and_in_transcripts_are_exhibits(part, texts, most):
@@ -207,7 +208,9 @@ def test_calls_under_labels_that_end_their_reply_are_made():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("part", "most"), [("ninth", 24), ("eleventh", 161), ("twelfth", 116), ("thirteenth", 43)])
+@pytest.mark.parametrize(
+    ("part", "most"), [("ninth", 24), ("eleventh", 161), ("twelfth", 116), ("thirteenth", 43), ("fourteenth", 47)]
+)
 def test_few_calls_are_lost_of_sets_that_nothing_was_changed_for(part, most):
     """Promises to tell in words that no table knows, and calls that a blank sets apart from a colon on their line."""
     lost = [name for name, _, count, text in talk.exhibits("made", part) if len(parse(text, talk.TOOLS).calls) != count]
@@ -401,11 +404,17 @@ def test_the_end_of_a_call_comes_before_the_end_of_the_reply_where_the_prompt_is
         "Falsch: {u}\nDa fehlt ein Wert.\nRichtig: {v}",
         "Instead of {u}\nwrite {v}",
         "오답 → {u}\n정답 → {v}",
+        "- {u}\n+ {v}",
+        "The fixture:\n\n-{u}\n+{v}\n\nNothing else.",
+        "@@ -1 +1,3 @@\n a\n+{u}\n+{v}",
     ],
 )
 @pytest.mark.parametrize("form", [form for form in talk.MORE_FORMS if form not in talk.BLOCKS_ONLY])
 def test_two_calls_that_are_set_against_each_other_are_both_shown(frame, form):
-    """Issue 15, 1: ticks and crosses are labels, and a label right before the next call answers the first."""
+    """Issue 15, 1: ticks and crosses are labels, and a label right before the next call answers the first.
+
+    So does the plus of a diff the minus before it: such lines ran in ten forms.
+    """
     write = talk.MORE_FORMS[form]
     first, second = write("read_file", {"path": "/etc/hosts"}, ""), write("read_file", {"path": "/etc/passwd"}, "")
     text = frame.format(u=first, v=second)

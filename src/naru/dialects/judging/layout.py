@@ -93,6 +93,15 @@ def is_item(text: str) -> bool:
     return _ITEM.match(text) is not None
 
 
+def is_side_of_change(before: str, after: str) -> bool:
+    """Tell whether a text ends in the minus or the plus of a diff's line.
+
+    A line after it begins with the other mark, or the head of a diff stands before it.
+    """
+    mark = before[before.rfind("\n") + 1 :].strip()
+    return mark in ("-", "+") and ("@@ -" in before or f"\n{'+' if mark == '-' else '-'}" in f"\n{after}")
+
+
 def opens_quotation(text: str) -> bool:
     """Tell whether a text ends in a mark that opens a quotation or a parenthesis.
 

@@ -26,6 +26,7 @@ from naru.dialects.judging.layout import (
     is_label,
     is_open,
     is_short_line,
+    is_side_of_change,
     is_stamped,
     label_at,
     last_line,
@@ -74,6 +75,7 @@ WEIGHTS = {
     "sentence goes on": 0.6,
     "line goes on": 0.65,
     "list goes on": 0.65,
+    "side of a change": 0.65,
     "sentence opened": 0.4,
     "text around": 1.0,
     "text after": 1.0,
@@ -317,6 +319,8 @@ def facts(
         of_its_matter=_is_about(calls, before.text),
     ):
         found.append("spoken of")
+    if before.same_line and is_side_of_change(before.text, after):
+        found.append("side of a change")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
         found.append("set apart by a blank")
     if before.some and any(_is_placeholder(call) for call in calls):
