@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.builtins.data.documents import read_documents
+from naru.builtins.data.documents.files import read_documents
 
 PRISMA = """\
 /// One production lot
