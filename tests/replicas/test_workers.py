@@ -55,7 +55,7 @@ class Workers:
         def reached() -> bool:
             way = self.way(key)
             answer = modern(way, name="asking__process", arguments={})
-            if "result" in answer:
+            if "result" in answer and not answer["result"].get("isError"):  # it may not have heard of the server yet
                 found.setdefault(int(text_of(answer)), way)
             return len(found) == 2
 
