@@ -10,6 +10,7 @@ import decimal
 import enum
 import functools
 import uuid
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -42,6 +43,19 @@ class Cat(BaseModel):
 class Dog(BaseModel):
     kind: Literal[Kind.DOG]
     tricks: int
+
+
+class Corner(enum.Enum):
+    TOP = (0, 1)
+    SIDE = (1, 0)
+
+
+class Holiday(enum.Enum):
+    CHRISTMAS = datetime.date(2024, 12, 25)
+
+
+class Placed(BaseModel):
+    corner: Corner
 
 
 class Exact(BaseModel):
@@ -104,6 +118,11 @@ TEXT = base64.b64encode(b"hi there\xff").decode()
             Dog(kind=Kind.DOG, tricks=2),
             id="discriminated by members",
         ),
+        pytest.param(Corner, [0, 1], Corner.TOP, id="enum of tuples"),
+        pytest.param(Holiday, "2024-12-25", Holiday.CHRISTMAS, id="enum of dates"),
+        pytest.param(dict[Holiday, Corner], {"2024-12-25": [1, 0]}, {Holiday.CHRISTMAS: Corner.SIDE}, id="enum as key"),
+        pytest.param(Placed, {"corner": [1, 0]}, Placed(corner=Corner.SIDE), id="enum of tuples in a model"),
+        pytest.param(Iterable[int], ["1", 2], [1, 2], id="iterable"),
     ],
 )
 async def test_a_value_is_read_as_the_schema_says_it(annotation, sent, right):
@@ -112,10 +131,31 @@ async def test_a_value_is_read_as_the_schema_says_it(annotation, sent, right):
     assert type(found) is type(right)
 
 
-@pytest.mark.parametrize(("annotation", "sent"), [(Literal[Color.BLUE], "r"), (Base64Bytes, 3)])
+@pytest.mark.parametrize(
+    ("annotation", "sent"),
+    [(Literal[Color.BLUE], "r"), (Base64Bytes, 3), (Corner, [1, 1]), (Iterable[int], ["x"])],
+)
 async def test_what_does_not_fit_is_still_refused(annotation, sent):
     with pytest.raises(InvalidArgumentsError):
         await got(annotation, sent)
+
+
+async def test_what_a_call_does_to_a_default_is_no_later_calls():
+    def tool(x: int, seen: list[int] = Field(default=[0])) -> list[int]:  # noqa: B008
+        seen.append(x)
+        return seen
+
+    tools = FunctionToolset([tool])
+    found = [(await tools.call("tool", {"x": x}, CallContext())).text for x in (1, 2)]
+    assert found == ["[0,1]", "[0,2]"]
+
+
+def test_a_schema_refers_to_nothing_that_is_not_in_it():
+    def tool(x):
+        pass
+
+    tool.__annotations__["x"] = Annotated[Cat | Dog, Field(discriminator="kind")]
+    assert "#/$defs" not in str(build_tool_schema(tool))
 
 
 async def test_bytes_of_a_model_with_its_own_settings_are_offered_as_it_reads_them():

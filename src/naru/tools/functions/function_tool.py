@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import functools
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any
 
 from pydantic import ValidationError
@@ -219,7 +220,9 @@ class FunctionTool:
                 if parameter.default_factory is not None:
                     named[parameter.name] = parameter.default_factory()
                 elif parameter.default is not EMPTY:
-                    named[parameter.name] = parameter.default
+                    # As pydantic does: what one call does to a list in a `Field` is no later call's.
+                    is_fixed = isinstance(parameter.default, Hashable)
+                    named[parameter.name] = parameter.default if is_fixed else copy.deepcopy(parameter.default)
         if not self._wants_positional:
             return [], named
         positional: list[Any] = []

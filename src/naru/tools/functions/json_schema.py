@@ -39,6 +39,12 @@ class PlainJsonSchema(GenerateJsonSchema):
             del found["default"]
         return found
 
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """Leave out where each tag leads: to definitions that are inlined, whose `const` says the same."""
+        found = super().tagged_union_schema(schema)
+        found.get("discriminator", {}).pop("mapping", None)
+        return found
+
     def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
         """Accept any value where only Python can tell."""
         return {}

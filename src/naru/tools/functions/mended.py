@@ -1,6 +1,7 @@
 """Pydantic's validators where JSON has a value that they only know in Python: enum members, literal bytes, base64.
 
-Pydantic reads `Literal[Color.RED]` from the member alone, and `Base64Bytes` decodes again what came as base64.
+Pydantic reads `Literal[Color.RED]` from the member alone, an enum of tuples or dates only from a tuple or a date,
+`Base64Bytes` decodes again what came as base64, and the items of an `Iterable` are looked at while the function runs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,11 @@ def _mended(node: Any) -> Any:
         return node
     if node.get("type") == "literal":
         return _of_literal(node)
+    if node.get("type") == "enum":
+        return _of_enum(node)
     changed = {key: new for key, old in node.items() if key not in _OPAQUE and (new := _below(key, old)) is not old}
+    if node.get("type") == "generator":
+        changed["type"] = "list"
     if node.get("type") == "tagged-union" and any(map(_is_member, node["choices"])):
         choices: dict[Any, Any] = {**node["choices"], **changed.get("choices", {})}
         changed["choices"] = {**choices, **{to_jsonable_python(tag): each for tag, each in choices.items()}}
@@ -56,7 +61,16 @@ def _below(key: str, value: Any) -> Any:
 
 def _of_literal(node: dict[str, Any]) -> Any:
     spelled = [(to_jsonable_python(each), each) for each in node["expected"]]
-    other = [(text, each) for text, each in spelled if isinstance(each, bytes) or _is_member(each)]
+    return _spelled(node, [(text, each) for text, each in spelled if isinstance(each, bytes) or _is_member(each)])
+
+
+def _of_enum(node: dict[str, Any]) -> Any:
+    spelled = [(to_jsonable_python(each), each) for each in node["members"]]
+    return _spelled(node, [(text, each) for text, each in spelled if type(text) is not type(each.value)])
+
+
+def _spelled(node: dict[str, Any], other: list[tuple[Any, Any]]) -> Any:
+    """Return a core schema that also reads these values by what JSON has for them; the same where there are none."""
     if not other:
         return node
 
