@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -184,6 +185,23 @@ def test_known_secrets_are_removed_wherever_they_stand() -> None:
     redactor = Redactor(secrets_of(CONFIG))
     for secret in ("SENTINEL-E1", "SENTINEL-H1", "SENTINEL-A2", "SENTINEL-U1", "SENTINEL-U2"):
         assert redactor.clean(f"upstream said: bad {secret}!") == "upstream said: bad ••••!"
+
+
+RANDOM = "3f2a9b1c8d7e-6a5b4c3d2e1f"
+
+
+@pytest.mark.parametrize("written", ["{there}", "--root={there}", "{there}/gone/x.db", "sqlite:///{there}", "~/{name}"])
+def test_s34_a_path_on_this_machine_is_no_secret_whatever_its_folders_are_called(written: str, tmp_path: Path) -> None:
+    """A server that is given a folder tells paths in it, which the next call has to name."""
+    there = tmp_path / RANDOM
+    argument = written.format(there=there, name=RANDOM)
+    config = {"command": str(there), "args": [argument], "cwd": str(there), "env": {"ROOT": argument}}
+    assert secrets_of(config) == set()
+
+
+@pytest.mark.parametrize("written", [f"/{RANDOM}/x", f"https://example.com/{RANDOM}", RANDOM, f"--root={RANDOM}"])
+def test_s34_what_is_random_and_no_path_on_this_machine_is_a_secret(written: str) -> None:
+    assert any(RANDOM in secret for secret in secrets_of({"args": [written]}))
 
 
 def test_every_log_line_is_cleaned_with_arguments_and_traceback(caplog: pytest.LogCaptureFixture) -> None:

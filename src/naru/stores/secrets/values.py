@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
@@ -40,6 +41,7 @@ _OTHER_KEYS = frozenset("public primary sort foreign partition group cache looku
 _ORDINARY = re.compile(r"[A-Za-z]?[a-z]{0,11}|[A-Z]{0,12}|\d{0,7}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _PART = re.compile(r"[\s,;&]+")
+_PLACE = re.compile(r"~/|\.{1,2}[/\\]|[A-Za-z]:[/\\]|\\\\")
 _PLAIN = re.compile(rb"[A-Za-z0-9_-]+")
 """What stands in JSON as it is, whoever wrote it."""
 
@@ -132,7 +134,14 @@ def _in_value(value: str, *, is_named: bool) -> Iterator[str]:
             yield part.partition("=")[2].strip("\"'")
             yield from _in_basic(part)
     else:
-        yield from filter(looks_random, parts)
+        yield from (part for part in parts if looks_random(part) and not _is_place(part.partition("=")[2] or part))
+
+
+def _is_place(value: str) -> bool:
+    """Tell whether a value is a path on this machine, whose folders may have names as random as keys."""
+    path = Path(value)
+    is_there = path.is_absolute() and len(path.parts) > 1 and Path(*path.parts[:2]).exists()
+    return is_there or bool(_PLACE.match(value))
 
 
 def _in_basic(part: str) -> Iterator[str]:
@@ -160,7 +169,8 @@ def _in_url(url: str) -> Iterator[str]:
                     yield value
     except ValueError:
         return
-    yield from filter(looks_random, map(unquote, parts.path.split("/")))
+    if parts.netloc:
+        yield from filter(looks_random, map(unquote, parts.path.split("/")))
 
 
 def _behind_placeholders(value: Any) -> Iterator[str]:
