@@ -624,6 +624,33 @@ async def test_a_server_may_end_a_stream_and_have_it_resumed(manager: Manager) -
         assert server.seen["tools/call"] == 1
 
 
+async def test_a_stream_may_be_cut_again_and_again_and_be_resumed(manager: Manager) -> None:
+    """A proxy cuts what lasts longer than its patience, and cuts what is resumed then."""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+        asked: dict[str, Any] = {}
+        seen: list[str] = []
+
+        async def cut(request: web.Request, message: dict[str, Any] | None = None) -> web.StreamResponse:
+            asked.update(message or {})
+            seen.append(request.headers.get("Last-Event-ID", ""))
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            if len(seen) == 4:
+                result = {"content": [{"type": "text", "text": "resumed"}]}
+                await response.write(events({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
+                return response
+            await response.write(f"id: e{len(seen)}\nretry: 10\ndata:\n\n".encode())
+            assert request.transport is not None
+            request.transport.close()  # without the end of the body
+            return response
+
+        server.behave = on_call(cut)
+        server._stream = cut  # type: ignore[method-assign,assignment]
+        assert await echo(manager, "x") == "resumed"
+        assert (seen, server.seen["tools/call"]) == (["", "e1", "e2", "e3"], 1)
+
+
 async def test_a_server_that_wants_no_pause_at_all_is_not_asked_without_one(manager: Manager) -> None:
     async with FakeHttpServer() as server:
         await connected(manager, server)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Hooks
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
-from naru.messages import JsonObject
+from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord, TransportType
 from naru.tasks import Tasks
 from tests.connections.conftest import QUICK, managed
@@ -182,6 +183,41 @@ async def test_resources_that_are_asked_for_while_a_subscription_rests_make_no_s
     await session.tasks.end()
 
 
+async def test_lists_are_read_again_once_a_subscription_stands_again_and_not_before() -> None:
+    """H5: what changes in between is in no list that was read before, and nobody tells it."""
+    session = Subscribed()
+    changes = ChangeListener(session)
+    changes.restart()  # the first breaks
+    await until(lambda: session.open and len(session.asked) == 2)
+    assert session.changed == []
+    changes.acknowledged()
+    assert session.changed == ["tools"]
+    changes.watch(frozenset({"file:///a"}))
+    await until(lambda: len(session.asked) == 3)
+    changes.acknowledged()
+    assert session.changed == ["tools"], "nothing was lost that is worth a list"
+    await session.tasks.end()
+
+
+async def test_a_change_that_is_told_while_a_link_is_still_being_made_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """H5: what the first list holds is written down before the link counts as open, which may take a while."""
+    server = InMemoryServer("a")
+
+    class Slow(PolicyGuard):
+        async def note(self, record: ServerRecord, tools: Sequence[ToolDefinition]) -> None:
+            if len(tools) == 1:
+                server.offer("a", "b")
+            await super().note(record, tools)
+
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed(replace(QUICK, refresh_interval_seconds=0), guard=Slow(Policy())) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        await until(lambda: [tool.name for tool in manager.tools("s")] == ["a", "b"])
+
+
 async def test_a_subscription_that_ends_in_the_moment_of_another_wish_can_still_be_closed() -> None:
     session = Subscribed()
     session.asked.append({})  # the first does not break
@@ -217,6 +253,7 @@ async def test_a_subscription_that_a_program_ends_is_opened_again(monkeypatch: p
         def _arrive(self, request_id: int, method: str, params: dict[str, Any]) -> None:
             if method == "subscriptions/listen":
                 server.listens.append(request_id)
+                self.say({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"})
             else:
                 super()._arrive(request_id, method, params)
 

@@ -200,8 +200,9 @@ class Supervisor:
     # What the session tells (session.Listener)
 
     def begun(self, session: Session) -> None:
-        """Keep the newest session's log and counters at hand."""
+        """Keep the newest session's log and counters at hand; what it says from now on of its lists is new."""
         self.last_session = session
+        self._dirty.clear()
 
     def list_changed(self, kind: str) -> None:
         """Note that a list is out of date; many notes make one refresh (R-19)."""
@@ -307,7 +308,6 @@ class Supervisor:
         self.used_at = now
         self.held = frozenset()
         self.revision += 1
-        self._dirty.clear()
         self._health.begin(now)
         self.life.opened(now)
         self._waiters.settle(True)

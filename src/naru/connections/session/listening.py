@@ -51,6 +51,8 @@ class ChangeListener:
         self._again = asyncio.Event()
         """Set when what is wanted is another than what was asked for."""
         self._is_running = False
+        self._may_have_missed = False
+        """A subscription ended, and the next one does not stand yet."""
 
     def wanted(self) -> JsonObject:
         """Return what to subscribe to: the lists that the server says may change, and the resources asked for."""
@@ -61,6 +63,13 @@ class ChangeListener:
         if self._uris:
             wanted["resourceSubscriptions"] = sorted(self._uris)
         return wanted
+
+    def acknowledged(self) -> None:
+        """Have lists read again that may have changed while nobody was told: there is no replay."""
+        is_again, self._may_have_missed = self._may_have_missed, False
+        for kind, key in _LISTS.items():
+            if is_again and key in self.wanted():
+                self._session.list_changed(kind)
 
     def watch(self, uris: frozenset[str]) -> None:
         """Hear of these resources from now on, and of no others."""
@@ -98,11 +107,8 @@ class ChangeListener:
                     return
             if self._again.is_set():
                 continue
+            self._may_have_missed = True
             lasted = asyncio.get_running_loop().time() - began
             failures = 0 if lasted > _PAUSES[-1] else failures + 1
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._again.wait(), _PAUSES[min(failures, len(_PAUSES)) - 1])
-            # There is no replay: what changed meanwhile is found by listing again.
-            for kind, key in _LISTS.items():
-                if key in wanted:
-                    self._session.list_changed(kind)

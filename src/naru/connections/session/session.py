@@ -321,8 +321,8 @@ class Session:
 
     def _notification(self, method: str, params: JsonObject, call: Outgoing | None) -> None:
         if method == "notifications/subscriptions/acknowledged":
-            return
-        if kind := _LIST_CHANGED.get(method):
+            self._changes.acknowledged()
+        elif kind := _LIST_CHANGED.get(method):
             self._listener.list_changed(kind)
         elif call is not None and call.context is not None and call.context.options.on_notification is not None:
             call.context.options.on_notification(method, params)

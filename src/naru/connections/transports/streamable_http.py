@@ -211,7 +211,9 @@ class StreamableHttpTransport:
                     reason = failure.message if failure else f"HTTP {response.status}"
                     cut = Failure("call", "cut", f"the server's stream was cut and could not be resumed: {reason}")
                     raise LinkError(cut, delivered=True)
-                return await self._read_events(response, parser, call)
+                with contextlib.suppress(aiohttp.ClientPayloadError):  # cut once more
+                    return await self._read_events(response, parser, call)
+                return None
         except aiohttp.ClientError as error:
             failure = unreachable(error, self._url).failure
             raise LinkError(failure, delivered=True) from error
