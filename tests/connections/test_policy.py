@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from naru.config import PolicySettings
-from naru.connections.rules.foreign_text import clean_definition, cut_text, show_every_character, visible_text
+from naru.connections.rules.foreign_text import clean_definition, show_every_character, visible_text
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.errors import PolicyError
@@ -71,7 +71,23 @@ def test_h12_a_result_that_fits_is_passed_on_as_it_is() -> None:
     result = ToolResult.of_text("x" * 50_000)
     assert Policy().cap(result) is result
     assert Policy(PolicySettings(max_tool_output_length=0)).cap(ToolResult.of_text("x" * 99_999)).text == "x" * 99_999
-    assert cut_text("x" * 100, 5) == "[cut:"
+
+
+@pytest.mark.parametrize("size", [1, 83, 500, 1_000])
+def test_h12_a_result_of_many_texts_says_at_its_end_how_much_of_it_is_shown(size: int) -> None:
+    image = ImagePart("image/png", "x")
+    parts = (*(TextPart("a" * size) for _ in range(1_100)), image)
+    capped = Policy(PolicySettings(max_tool_output_length=1_000)).cap(ToolResult(parts))
+    *_, last, shown = capped.content
+    assert shown == image
+    assert isinstance(last, TextPart)
+    assert last.text.endswith(f"\n[cut: 1000 of {1_100 * size} characters shown; the limit is max-tool-output-length]")
+    assert sum(len(part.text) for part in capped.content if isinstance(part, TextPart)) <= 1_000
+
+
+@pytest.mark.parametrize("limit", [1, 20])
+def test_h12_a_limit_that_is_shorter_than_the_notice_holds(limit: int) -> None:
+    assert len(Policy(PolicySettings(max_tool_output_length=limit)).cap(ToolResult.of_text("x" * 99)).text) == limit
 
 
 CHANGES = [

@@ -22,21 +22,9 @@ _INVISIBLE = re.compile(
 _ANSI = re.compile(r"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|\[[0-?]*[ -/]*[@-~]|[@-_])")
 
 
-def cut_text(text: str, limit: int, *, total: int | None = None) -> str:
-    """Cut a text to at most `limit` characters, between whole characters as people see them, and say so at its end.
-
-    Args:
-        text: what is too long.
-        limit: characters of the result, the notice counted in.
-        total: the length to name in the notice; None takes the text's own.
-    """
-    if len(text) <= limit and total is None:
-        return text
-    notice = f"\n[cut: {limit} of {total or len(text)} characters shown; the limit is max-tool-output-length]"
-    room = limit - len(notice)
-    if room <= 0:
-        return notice.strip()[: max(limit, 0)]
-    return text[: whole_character(text, room)] + notice
+def cut_notice(limit: int, total: int) -> str:
+    """Say at the end of a text that it was cut; never longer than the limit that it counts in."""
+    return f"\n[cut: {limit} of {total} characters shown; the limit is max-tool-output-length]"[:limit]
 
 
 def whole_character(text: str, position: int) -> int:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from naru.config import PolicySettings
 from naru.connections.rules.foreign_text import (
     clean_definition,
-    cut_text,
+    cut_notice,
     schema_size,
     show_every_character,
     visible_text,
+    whole_character,
 )
 from naru.connections.rules.launch_policy import judge_launch, package_warnings
 from naru.connections.rules.pins import Pin, PinBook, PinStatus
@@ -82,19 +83,20 @@ class Policy:
     def cap(self, result: ToolResult) -> ToolResult:
         """Bound the text of a result, over all its parts, the notice counted in (H12, N12)."""
         limit = self.settings.max_tool_output_length
-        if not limit or sum(map(_length, result.content)) <= limit:
+        total = sum(map(_length, result.content))
+        if not limit or total <= limit:
             return result
+        notice = cut_notice(limit, total)
         parts: list[Part] = []
-        left = limit
+        left, is_cut = limit - len(notice), False
         for part in result.content:
-            length = _length(part)
-            if length <= left:
+            text = _text(part)
+            if not text or (len(text) <= left and not is_cut):
                 parts.append(part)
-                left -= length
-                continue
-            text = cut_text(_text(part), left, total=sum(map(_length, result.content)))
-            parts.append(replace(part, text=text) if isinstance(part, ResourcePart) else TextPart(text))
-            break
+                left -= len(text)
+            elif not is_cut:
+                is_cut, text = True, text[: whole_character(text, left)] + notice
+                parts.append(replace(part, text=text) if isinstance(part, ResourcePart) else TextPart(text))
         return replace(result, content=tuple(parts))
 
 
