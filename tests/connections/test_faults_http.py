@@ -185,6 +185,24 @@ async def test_a_failing_server_is_left_alone_and_probed(manager: Manager) -> No
         assert manager.get_status("web") is ServerStatus.CONNECTED
 
 
+async def test_failures_between_successes_are_no_trouble_of_the_server(manager: Manager) -> None:
+    """R-34: only failures in a row are."""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+
+        async def every_second(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
+            return web.Response(status=500) if server.seen["tools/call"] % 2 else None
+
+        server.behave = on_call(every_second)
+        for number in range(20):
+            if number % 2:
+                assert await echo(manager, str(number)) == str(number)
+            else:
+                with pytest.raises(ToolError, match="HTTP 500"):
+                    await echo(manager, str(number))
+        assert manager.get_status("web") is ServerStatus.CONNECTED
+
+
 @pytest.mark.parametrize("fault", ["status", "reset", "half", "silent-end", "html"])
 async def test_a_call_that_may_have_run_is_never_repeated(manager: Manager, fault: str) -> None:
     """R-13: a counter with side effects; at full size 5 x 2,000 faulted calls."""

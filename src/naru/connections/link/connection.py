@@ -303,7 +303,7 @@ class Connection:
         if session is not self._supervisor.session:
             return  # it says nothing of the link that is there now
         self.life.prove()
-        if self._breaker.is_open and self._breaker.succeeded():
+        if self._breaker.succeeded():
             self._supervisor.recovered()
 
     def _hold_back(self, method: str) -> None:
