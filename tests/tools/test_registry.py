@@ -13,6 +13,7 @@ from naru.tools.functions.registry import (
     get_registered_tools,
     register_tool,
 )
+from naru.tools.functions.toolset import FunctionToolset
 
 
 def test_the_decorator_works_with_and_without_brackets_and_returns_the_function():
@@ -50,6 +51,20 @@ def test_the_same_function_twice_is_one_entry_and_another_of_that_name_is_refuse
 def test_what_cannot_be_called_is_refused_with_a_hint(target):
     with pytest.raises(TypeError, match="register"):
         register_tool()(target)
+
+
+async def test_a_method_is_the_tool_that_it_was_registered_as_however_often_it_is_looked_up():
+    class Service:
+        def get(self, n: int) -> int:
+            return n
+
+    service = Service()
+    register_tool("weather", description="D")(service.get)
+    try:
+        offered = await FunctionToolset([service.get, service.get]).tools()
+    finally:
+        REGISTRY.remove("weather")
+    assert [(tool.name, tool.description) for tool in offered] == [("weather", "D")]
 
 
 def test_discovery_of_a_package_that_is_not_there_says_so():

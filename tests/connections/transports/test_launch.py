@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -86,6 +88,15 @@ def test_the_servers_own_path_is_used_for_the_look_up(tmp_path: Path) -> None:
     launch = prepare({"command": "own-tool", "env": {"PATH": str(tool.parent)}})
     assert launch.argv[0] == str(tool)
     assert launch.environment["PATH"] == str(tool.parent)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no PATH of its own")
+def test_without_a_path_the_systems_own_folders_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every shell does where a service's environment lacks it."""
+    monkeypatch.delenv("PATH")
+    launch = prepare({"command": "sh"})
+    assert launch.argv[0] == shutil.which("sh", path=os.defpath)
+    assert launch.environment["PATH"] == os.defpath
 
 
 def test_declared_variables_are_added_and_take_nothing_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,7 +115,8 @@ def _command_line(config: Mapping[str, Any], platform: str) -> tuple[str, list[s
 
 def _inherited() -> dict[str, str]:
     own = own_environment()
-    return {name: own[name] for name in _INHERITED if name in own}
+    # Without one, the system's own folders, where every shell looks then.
+    return {"PATH": os.defpath, **{name: own[name] for name in _INHERITED if name in own}}
 
 
 def inherited_secrets() -> set[str]:

@@ -81,7 +81,8 @@ class ToolRegistry:
 
     def find(self, function: Any) -> FunctionTool | None:
         """Return the tool that a function was registered as, or None."""
-        return next((tool for tool in self._tools.values() if tool.function is function), None)
+        # A method is another object each time that it is looked up.
+        return next((tool for tool in self._tools.values() if tool.function == function), None)
 
     def of_modules(self, *modules: str) -> list[FunctionTool]:
         """Return the tools whose functions were defined in these modules or packages."""

@@ -49,7 +49,7 @@ class FunctionToolset:
         else:
             registered = None if name else REGISTRY.find(function)
             tool = registered or foreign_tool(function, name=name) or FunctionTool(function, name=name)
-        if tool.name in self._tools and self._tools[tool.name].function is not tool.function:
+        if tool.name in self._tools and self._tools[tool.name].function != tool.function:
             raise ConflictError(f"two functions are called {tool.name!r}.", remedy="Give one of them another name.")
         self._tools[tool.name] = tool
         return tool
