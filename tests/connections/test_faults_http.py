@@ -23,7 +23,7 @@ from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, http, managed, stdio
-from tests.connections.fake_http import FakeHttpServer, events
+from tests.connections.fake_http import FakeHttpServer, events, refused
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
 from tests.ports import free_port
 from tests.sizes import sized, within
@@ -111,8 +111,11 @@ async def test_a_hundred_calls_into_a_lost_session_share_one_initialize(manager:
 
 @pytest.mark.parametrize(
     ("status", "text"),
-    [(404, ""), (404, "Not Found"), (400, "Session not found"), (400, "not initialized"), (410, "session expired")],
-)
+    [
+        (404, ""), (404, "Not Found"), (400, "Session not found"), (400, "not initialized"), (410, "session expired"),
+        (500, "Session 6f1a not found"),
+    ],
+)  # fmt: skip
 async def test_every_way_to_say_that_a_session_is_lost_is_understood(manager: Manager, status: int, text: str) -> None:
     """R-10, a09"""
     async with FakeHttpServer() as server:
@@ -125,6 +128,27 @@ async def test_every_way_to_say_that_a_session_is_lost_is_understood(manager: Ma
         server.behave = on_call(lose)
         assert await echo(manager, "ok") == "ok"
         assert manager.connection("web").generation == 2
+
+
+SPOKEN_OF = "booked, but the user's session has expired"
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+async def test_a_tool_that_fails_and_speaks_of_a_session_is_not_called_again(manager: Manager, is_json: bool) -> None:
+    """R-13"""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+
+        async def fail(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
+            if is_json:
+                return refused(message["id"], -32603, 500, SPOKEN_OF)
+            return web.Response(status=500, text=SPOKEN_OF)
+
+        server.behave = on_call(fail)
+        with pytest.raises(ToolError, match="session has expired"):
+            await echo(manager, "x")
+        assert server.seen["tools/call"] == 1
+        assert manager.connection("web").generation == 1
 
 
 async def test_two_hundred_restarts_need_no_hand(manager: Manager) -> None:

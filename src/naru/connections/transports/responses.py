@@ -38,8 +38,12 @@ async def refusal(
     """Read a reply whose status is not 2xx: the JSON-RPC error in it, or the fault it means; it may quote us."""
     status = response.status
     text, message = await _error_body(response, secrets)
-    if has_session and (status in (404, 410) or (status in (400, 500) and bool(_SESSION_LOST.search(text[:400])))):
-        return session_gone()
+    if has_session and (
+        status in (404, 410)
+        or (status == 400 and _SESSION_LOST.search(text[:400]))
+        or (status == 500 and (_says_session_lost(text) if message is None else means_lost_session(message)))
+    ):
+        return session_gone()  # a 500 says so and nothing else: a tool that failed half-way may speak of sessions too
     if status in (401, 403):
         return LinkError(_unauthorized(status, secrets.text(response.headers.get("WWW-Authenticate", ""))))
     if status in (429, 503) and (wait := retry_after(response)) is not None:
@@ -101,10 +105,13 @@ def session_gone() -> LinkError:
 
 
 def means_lost_session(answer: JsonObject) -> bool:
-    """Tell whether an error that came with HTTP 200 says that the session is lost, and nothing else."""
+    """Tell whether an error that came with HTTP 200 or 500 says that the session is lost, and nothing else."""
     error = answer.get("error")
-    message = error.get("message") if isinstance(error, dict) else None
-    return isinstance(message, str) and bool(_SAYS_SESSION_LOST.fullmatch(message.strip()))
+    return isinstance(error, dict) and _says_session_lost(error.get("message"))
+
+
+def _says_session_lost(said: Json) -> bool:
+    return isinstance(said, str) and bool(_SAYS_SESSION_LOST.fullmatch(said.strip()))
 
 
 def _unauthorized(status: int, challenge: str) -> Failure:
