@@ -45,7 +45,12 @@ def _for_langchain(library: Any, definition: ToolDefinition, call: Call) -> Any:
             raise library.ToolException(result.text)
         return result.text, result
 
-    return library.StructuredTool(
+    class Handed(library.StructuredTool):  # type: ignore[misc]  # a base that is imported when it is asked for
+        # LangChain's own puts its `config` and `run_manager` in the place of a tool's parameters of these names.
+        async def _arun(self, /, **arguments: Any) -> tuple[str, ToolResult]:
+            return await run(**arguments)
+
+    return Handed(
         name=definition.name,
         description=definition.description or definition.name,
         args_schema=definition.input_schema,

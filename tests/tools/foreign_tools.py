@@ -90,6 +90,11 @@ def registered() -> dict[str, Any]:
     return found
 
 
+def draw(config: dict[str, int], run_manager: str, self: str) -> str:
+    """Draw, with parameters that LangChain's own methods have, too."""
+    return f"{config} {run_manager} {self}"
+
+
 async def handed() -> dict[str, Any]:
     """Return what comes of Naru's tools in theirs."""
     own = FunctionToolset([point, visit])
@@ -104,6 +109,8 @@ async def handed() -> dict[str, Any]:
         await first.ainvoke({"x": -1})
     except ToolException as error:
         found["langchain failed"] = str(error)
+    (drawn,) = await for_langchain(FunctionToolset([draw]))
+    found["langchain names"] = await drawn.ainvoke({"config": {"x": 1}, "run_manager": "m", "self": "s"})
     agent = pydantic_ai.Agent(TestModel(call_tools=["point"]), toolsets=[await for_pydantic_ai(own)])
     found["pydantic-ai"] = (await agent.run("go")).output
     async with fastmcp.Client(await for_fastmcp(own)) as client:

@@ -77,6 +77,7 @@ def test_narus_tools_work_in_each_library(found):
     assert handed["langchain"] == ["point", "Make a point.", '{"x":3}']
     assert handed["langchain message"] == ["1 in Seoul", False]
     assert "x is below zero" in handed["langchain failed"]
+    assert handed["langchain names"] == "{'x': 1} m s"
     assert json.loads(handed["pydantic-ai"]) == {"point": {"x": 0}}
     assert handed["fastmcp"] == ["point", "Make a point.", "Where."]
     assert handed["fastmcp result"] == ['{"x":3}', {"x": 3}]
