@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import sqlite3
 import time
@@ -47,6 +48,19 @@ def test_names_from_outside_do_not_grow_without_end() -> None:
     assert len(models) <= 501
     assert OTHER in models
     assert sum(one.count for one in figures.series() if one.name == OPERATIONS) == 2000
+
+
+async def test_what_several_write_at_the_same_time_or_give_up_to_write_counts_once(tmp_path: Path) -> None:
+    """Each page of the console that shows figures writes them first, and a page may be closed."""
+    figures = Figures()
+    recorder = Recorder(figures, History(tmp_path / "figures.db"))
+    figures.request("/mcp", 200, 0.1)
+    given_up = asyncio.create_task(recorder.write())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    given_up.cancel()
+    await asyncio.gather(given_up, recorder.write(), recorder.write(), return_exceptions=True)
+    assert [point.count for point in await recorder.history.read(60, 0)] == [1]
 
 
 async def test_what_was_gained_is_kept_in_three_resolutions_over_a_restart(

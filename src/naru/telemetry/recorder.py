@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 
 from naru.errors import StoreError
 from naru.stores.kept.history import History, Point
+from naru.tasks import Tasks
 from naru.telemetry.figures import Figures, Series
 
 logger = logging.getLogger(__name__)
@@ -25,9 +26,21 @@ class Recorder:
         self.history = history
         self._seen: dict[tuple[str, tuple[str, ...]], Series] = {}
         self._failed = False
+        self._turn = asyncio.Lock()
+        self._writing = Tasks()
 
     async def write(self) -> None:
-        """Write what was gained since the last time; what cannot be written now is written with the next."""
+        """Write what was gained since the last time; what cannot be written now is written with the next.
+
+        Whoever waits may give up meanwhile: what has begun is written, and is known to be.
+        """
+        await asyncio.shield(self._writing.begin(self._write()))
+
+    async def _write(self) -> None:
+        async with self._turn:
+            await self._write_gained()
+
+    async def _write_gained(self) -> None:
         now = int(time.time())
         seen = {(one.name, one.labels): one for one in self._figures.series()}
         gained = [point for key, one in seen.items() if (point := _gained(now, one, self._seen.get(key))) is not None]
