@@ -222,6 +222,14 @@ async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path
             assert shown["tokensToday"] >= 20
 
 
+async def test_a_limit_beyond_all_counting_is_as_good_as_none(tmp_path: Path) -> None:
+    async with team(tmp_path) as hub, hub.client(hub.key("admin")) as asking:
+        for limit, value in (("requestsPerDay", 10**30), ("tokensPerDay", 10**30), ("rateLimitPerMinute", 10**400)):
+            made = await asking.post("/api/keys", json={"role": "user", limit: value})
+            async with hub.client(made.json()["key"]) as limited:
+                assert (await limited.get("/v1/models")).status_code == 200, limit
+
+
 async def test_what_is_spent_is_counted_without_holding_up_others_where_another_process_writes(tmp_path: Path) -> None:
     spending = Spending(tmp_path / "spending.db")
     await spending.add_tokens("key_1", 5)

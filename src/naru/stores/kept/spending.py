@@ -30,6 +30,8 @@ delete from spent where day < cast(strftime('%s', 'now') as integer) / 86400 - 3
 """
 
 
+_MOST = 2**63 - 1
+"""SQLite counts no further."""
 _OF = "select requests, tokens from spent where person = ? and day = ?"
 
 
@@ -84,7 +86,7 @@ class Spending(Untold):
         made = await self._database.run_soon(
             "insert into spent (person, day, requests) values (?, ?, 1) "
             "on conflict (person, day) do update set requests = requests + 1 where requests < ? returning requests",
-            (person, today(), limit),
+            (person, today(), min(limit, _MOST)),
         )
         if made:
             self._tell(f"requests {person}", 1)

@@ -23,6 +23,8 @@ FAILURES = 5
 FAILURE_SECONDS = 15 * 60.0
 """So many wrong keys from one address in that time, and further wrong ones are told to wait (S-19)."""
 MAX_ADDRESSES = 10_000
+_MOST_PER_MINUTE = 10**12
+"""More than any machine serves: as good as no limit, and a number that can be counted with."""
 
 
 class KeyRing:
@@ -153,6 +155,7 @@ class RateLimiter(Untold):
     def request(self, principal: Principal) -> float:
         """Count a request of a key; return the seconds to wait, 0 when it may pass."""
         limit = self.per_minute if principal.rate_limit_per_minute is None else principal.rate_limit_per_minute
+        limit = min(limit, _MOST_PER_MINUTE)
         return self._count(self._buckets, f"key {principal.id}", limit, 60.0) if limit else 0.0
 
     async def spend(self, principal: Principal) -> float:
