@@ -60,6 +60,20 @@ async def test_a_change_is_written_down_before_it_is_made_and_with_its_outcome(t
     assert verify(tmp_path / "audit.jsonl").holds
 
 
+async def test_a_secret_and_a_sign_in_are_written_down_too_whoever_may_store_them(tmp_path: Path) -> None:
+    """A secret of a shared server's is everybody's."""
+    async with opened(tmp_path) as (_, app):
+        await ask(app, "POST", "/api/mcp/servers", body={**SERVER, "config": CONFIG})
+        stored = await ask(app, "PUT", "/api/mcp/servers/docs/secrets/TOKEN", body={"value": "canary-of-a-secret"})
+        signed_out = await ask(app, "DELETE", "/api/mcp/servers/docs/sign-in")
+    assert (stored.status_code, signed_out.status_code) == (204, 404)
+    found = [(one["what"], one["path"].removeprefix("/api/mcp/servers/docs/")) for one in entries(tmp_path)[2:]]
+    secret, sign_in = "secrets/TOKEN", "sign-in"
+    assert found == [(what, path) for path in (secret, sign_in) for what in ("admin.asked", "admin.done")]
+    assert entries(tmp_path)[3]["secret"] == "TOKEN"
+    assert "canary-of-a-secret" not in (tmp_path / "audit.jsonl").read_text(encoding="utf-8")
+
+
 async def test_a_made_key_is_named_by_its_id_never_by_its_secret(tmp_path: Path) -> None:
     async with opened(tmp_path) as (_, app):
         answer = await ask(app, "POST", "/api/keys", body={"role": "user", "owner": "Lee"})

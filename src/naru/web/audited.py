@@ -29,7 +29,7 @@ class Audited:
     def around(self, row: Endpoint, app: ASGIApp) -> ASGIApp:
         """Return the application of a row; a request that changes something is written down first."""
         audit = self._audit
-        if audit is None or not (row.access >= Access.OPERATOR or row.path == "/api/session"):
+        if audit is None or not _changes_something(row):
             return app
 
         async def written_down(scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,6 +58,12 @@ class Audited:
         who, address = _who(scope), (scope.get("client") or ("", 0))[0]
         if self._audit is not None and (who or not self._limits.failure(f"{address} refused")):
             self._audit.mention(f"refused.{code}", who, **_facts(scope), address=address, **facts)
+
+
+def _changes_something(row: Endpoint) -> bool:
+    """Whether a row, unless it only reads, changes this installation, or what is kept here for whoever asks."""
+    is_of_servers = row.path.startswith("/api/mcp/") and row.access >= Access.USER  # secrets and sign-ins
+    return row.access >= Access.OPERATOR or is_of_servers or row.path == "/api/session"
 
 
 def note_audit(scope: Scope, **facts: object) -> None:
