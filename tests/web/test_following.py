@@ -79,6 +79,16 @@ async def test_line7_a_host_is_answered_at_once_and_no_longer(tmp_path: Path) ->
         assert (await one.client.get("/v1/models", headers=other)).status_code == 421
 
 
+async def test_s08_mcp_takes_messages_as_long_as_the_settings_say(tmp_path: Path) -> None:
+    """At first, and as they are changed."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    long = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {**hello, "pad": ["x" * 500_000] * 10}}
+    async with running(tmp_path, "server: {max_body_bytes: 8000000}") as one:
+        for most, status in ((8_000_000, 200), (4_500_000, 413), (6_000_000, 200)):
+            await one.write(f"server: {{max_body_bytes: {most}}}")
+            assert (await one.client.post("/mcp", json=long)).status_code == status, most
+
+
 async def test_line7_aliases_rounds_and_approvals_hold_at_once(tmp_path: Path) -> None:
     async with running(tmp_path) as one:
         await one.write("chat: {aliases: {mine: scripted}}\nagent: {max_iterations: 3}\napprovals: {ask: ['a/*']}")

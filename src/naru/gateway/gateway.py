@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from naru.config import GatewaySection
+from naru.config import Settings
 from naru.connections.manager import Manager
 from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
@@ -42,9 +42,11 @@ class Gateway:
         await self.engine.close()
 
 
-def settings_of(section: GatewaySection, *, seal_key: bytes | None = None) -> GatewaySettings:
+def settings_of(settings: Settings, *, seal_key: bytes | None = None) -> GatewaySettings:
     """Return the engine's settings from those of the installation; a key that other hubs have, where there are some."""
+    section = settings.gateway
     return GatewaySettings(
+        body_bytes=lambda: settings.server.max_body_bytes,
         catalog=CatalogSettings(page_size=section.page_size, flat=section.flat_names),
         keep_alive_seconds=section.keep_alive_seconds,
         session_idle_seconds=section.session_idle_seconds,

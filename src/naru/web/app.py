@@ -97,7 +97,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     logins = Logins(folder / "logins.json" if commons.me else None)
     ring = KeyRing(hub.keys, tokens, hub.settings.server.roles, logins=logins)
     seal_key = secret_of(folder / "seal.key") if commons.me else None
-    gateway = Gateway(hub.manager, settings_of(hub.settings.gateway, seal_key=seal_key), commons=commons)
+    gateway = Gateway(hub.manager, settings_of(hub.settings, seal_key=seal_key), commons=commons)
     server = hub.settings.server
     limiter = RateLimiter(server.rate_limit_per_minute, hub.spending)
     audited = Audited(hub.audit, limiter)

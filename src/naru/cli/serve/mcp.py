@@ -38,7 +38,7 @@ async def serve_servers_on_stdio(settings: Settings, settings_file: Path | None)
     out = take_stdout()
     async with open_servers(settings, settings_file=settings_file) as manager:
         await manager.started(5.0)
-        gateway = Gateway(manager, settings_of(settings.gateway))
+        gateway = Gateway(manager, settings_of(settings))
         try:
             await StdioFace(gateway.engine, _stdin(), out).serve()
         finally:

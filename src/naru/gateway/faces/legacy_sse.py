@@ -87,8 +87,8 @@ class LegacySse:
             await refuse(send, 404, NO_SESSION)
             return
         try:
-            limits = self._engine.settings.limits
-            message: Json = frames.decode(await read_body(receive, limits.body_bytes), limits)
+            settings = self._engine.settings
+            message: Json = frames.decode(await read_body(receive, settings.body_bytes()), settings.limits)
             take(self._engine, message, session)
         except ClientGoneError:
             return
@@ -100,10 +100,10 @@ class LegacySse:
 
     async def _direct(self, scope: Scope, headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
         """Answer a client that posts to the base URL: with a session if it begins one, else for this request alone."""
-        limits = self._engine.settings.limits
+        settings = self._engine.settings
         try:
-            body = await read_body(receive, limits.body_bytes)
-            message: Json = frames.decode(body, limits)
+            body = await read_body(receive, settings.body_bytes())
+            message: Json = frames.decode(body, settings.limits)
             if isinstance(message, list) or "method" not in frames.check_message(message):
                 raise RpcError(INVALID_REQUEST, "Without a session this takes one request at a time.")
         except ClientGoneError:

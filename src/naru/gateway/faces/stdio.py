@@ -68,7 +68,7 @@ class StdioFace:
         return True
 
     def _read(self, session: Session) -> None:
-        limit = self._engine.settings.limits.body_bytes
+        limit = self._engine.settings.body_bytes()
         try:
             while line := self._source.readline(limit + 2):
                 if line.strip():

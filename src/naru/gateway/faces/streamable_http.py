@@ -70,9 +70,9 @@ class StreamableHttp:
 
     async def post(self, headers: Headers, sender: Sender, receive: Receive, send: Send) -> None:
         """Take a message of either era."""
-        limits = self._engine.settings.limits
+        settings = self._engine.settings
         try:
-            message: Json = frames.decode(await read_body(receive, limits.body_bytes), limits)
+            message: Json = frames.decode(await read_body(receive, settings.body_bytes()), settings.limits)
         except ClientGoneError:
             return
         except RpcError as error:

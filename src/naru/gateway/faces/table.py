@@ -27,7 +27,7 @@ def http_faces(engine: Engine) -> list[Face]:
     """Return all paths under which the engine is served. A path with a slash at its end is the same face (a17)."""
     http = StreamableHttp(engine)
     sse = LegacySse(engine, http)
-    owners, most = engine.owners, engine.settings.limits.body_bytes
+    owners, most = engine.owners, engine.settings.body_bytes
     stream: ASGIApp = http if owners is None else Shared(http, owners, most)
     events: ASGIApp = sse if owners is None else Shared(sse, owners, most)
     faces = []

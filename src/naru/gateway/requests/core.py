@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,12 +22,18 @@ if TYPE_CHECKING:
     from naru.gateway.sessions.owners import Owners
 
 
+def _usual_body_bytes() -> int:
+    return 4 * 1024 * 1024
+
+
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
     """Limits and habits of the MCP face."""
 
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     limits: Limits = field(default_factory=Limits)
+    body_bytes: Callable[[], int] = _usual_body_bytes
+    """Returns how long a message may be now (S-08)."""
     stream: StreamLimits = field(default_factory=StreamLimits)
     keep_alive_seconds: float = 15.0
     stream_after_seconds: float = 3.0

@@ -187,7 +187,7 @@ class _Relay:
 class Shared:
     """An MCP face where other hubs serve too."""
 
-    def __init__(self, app: ASGIApp, owners: Owners, body_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, owners: Owners, body_bytes: Callable[[], int]) -> None:
         self._app = app
         self._owners = owners
         self._body_bytes = body_bytes
@@ -199,7 +199,7 @@ class Shared:
             await self._app(scope, receive, send)
             return
         member = self._owners.holder(_named(scope, headers))
-        kept = _Kept(receive, self._body_bytes)
+        kept = _Kept(receive, self._body_bytes())
         if not member:
             try:
                 await self._app(scope, kept, send)

@@ -20,7 +20,6 @@ Frame = bytes
 class Limits:
     """What one message may cost before it is looked at (S-08)."""
 
-    body_bytes: int = 4 * 1024 * 1024
     depth: int = 64
     keys: int = 10_000
     string_chars: int = 1024 * 1024
