@@ -20,6 +20,7 @@ import httpx2 as httpx
 import psutil
 import pytest
 
+from naru.stores.secrets.keys import KeyFile
 from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.test_hr import wait_until_ready
 from tests.ports import free_port
@@ -97,6 +98,19 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workers]:
         register(way)
         eventually(lambda: offers(made.way(), "asking__echo") and offers(way, "asking__echo"))
         yield made
+
+
+def test_no_key_is_asked_for_on_ones_own_machine_until_one_is_made(tmp_path: Path) -> None:
+    """A-01: as by one process alone."""
+
+    def statuses(one: Workers) -> set[int]:
+        return {httpx.get(f"{one.url}/v1/models", timeout=90).status_code for _ in range(8)}
+
+    with workers(tmp_path, NARU_SERVER__API_KEY="") as one:
+        assert statuses(one) == {200}
+        assert not (tmp_path / "admin.key").exists()
+        KeyFile(tmp_path / "keys.json").create("user")
+        eventually(lambda: statuses(one) == {401})
 
 
 def test_line6_both_serve_and_hear_of_servers_and_keys(two: Workers) -> None:

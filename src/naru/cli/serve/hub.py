@@ -39,7 +39,7 @@ async def serve_on(
     out = console(stderr=True)
     tls = tls_of(settings.server)
     keys = key_file(settings)
-    were_made = keys.were_made() or bool(commons.me)
+    were_made = keys.were_made() or bool(settings.hub.replica_address)  # of several machines one may have made them
     asks_for_keys = auth_is_on(settings.server, were_made=were_made)
     if asks_for_keys and (shown_in := keys.ensure_admin()):
         tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
