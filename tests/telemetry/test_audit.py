@@ -162,6 +162,23 @@ async def test_a_full_queue_drops_what_was_only_mentioned_and_says_how_many(tmp_
     assert next(entry for entry in read_entries(disk.path) if entry["what"] == "audit.dropped")["entries"] == 7
 
 
+@pytest.mark.parametrize("calls", ["written", "queued"])
+async def test_what_a_full_queue_was_given_before_the_end_is_written_and_nobody_waits_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: str
+) -> None:
+    monkeypatch.setattr("naru.telemetry.audit.MAX_QUEUED", 2)
+    disk = Disk(tmp_path / "audit.jsonl")
+    audit = audit_on(disk, calls=calls)
+    changes = [asyncio.ensure_future(audit.commit("admin.asked", "key_1", number=number)) for number in range(3)]
+    await asyncio.sleep(0)
+    noted = [asyncio.ensure_future(audit.note("call", "key_1", number=number)) for number in range(3, 6)]
+    await asyncio.sleep(0)
+    await audit.close()
+    async with asyncio.timeout(HANG_SECONDS):
+        await asyncio.gather(*changes, *noted)
+    assert [entry["number"] for entry in read_entries(disk.path)] == list(range(6))
+
+
 @pytest.mark.parametrize(
     ("policy", "changes_go_on", "calls_go_on"),
     [("refuse_changes", False, True), ("refuse_all", False, False), ("go_on", True, True)],

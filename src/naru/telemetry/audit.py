@@ -47,7 +47,8 @@ class Audit:
         """Mentions that found the queue full."""
         self.failures = 0
         """Batches that could not be written."""
-        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue(MAX_QUEUED)
+        self._queue: asyncio.Queue[_Waiting | None] = asyncio.Queue()
+        """Not bounded by itself: nobody is to wait for a place in it who would come after its end."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="naru-audit")
         self._writer: asyncio.Task[None] | None = None
         self._is_writing = False
@@ -94,17 +95,17 @@ class Audit:
         """Write an entry soon, from code that cannot wait; a full queue drops it and counts it."""
         if not self.settings.enabled or self._closed:
             return
-        self._ensure_writer()
-        try:
-            self._queue.put_nowait(_Waiting(_entry(what, who, facts), durable=False, written=None))
-        except asyncio.QueueFull:
+        if self._is_full:
             self.dropped += 1
+            return
+        self._ensure_writer()
+        self._queue.put_nowait(_Waiting(_entry(what, who, facts), durable=False, written=None))
 
     async def close(self) -> None:
         """Write what is queued, then end the writer."""
         self._closed = True
         if self._writer is not None:
-            await self._queue.put(None)
+            self._queue.put_nowait(None)
             await self._writer
         self._thread.shutdown()
         self.file.close()
@@ -123,10 +124,16 @@ class Audit:
         if self._closed:
             raise StoreError("The audit log is closed.")
         self._ensure_writer()
-        written: asyncio.Future[None] | None = asyncio.get_running_loop().create_future() if wait else None
-        await self._queue.put(_Waiting(entry, durable, written))
+        written: asyncio.Future[None] | None = None
+        if wait or self._is_full:
+            written = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(_Waiting(entry, durable, written))
         if written is not None:
             await asyncio.shield(written)
+
+    @property
+    def _is_full(self) -> bool:
+        return self._queue.qsize() >= MAX_QUEUED
 
     def _ensure_writer(self) -> None:
         if self._writer is None:
