@@ -299,8 +299,14 @@ async def test_tokens_are_sealed_and_open_only_as_what_they_were_kept_as(tmp_pat
             vault.read("eve", "up", "tokens")
         vault.close()
         (tmp_path / "vault.key").unlink()
-        with pytest.raises(StoreError, match="sealed with it"):
+        with pytest.raises(StoreError, match="sealed with it") as told:
             Vault(tmp_path).write("eve", "up", "tokens", {})
+        assert "move that file away" in told.value.remedy
+    (tmp_path / "vault.db").rename(tmp_path / "aside")
+    anew = Vault(tmp_path)
+    anew.write("eve", "up", "tokens", {"as": "told"})
+    assert anew.read("eve", "up", "tokens") == {"as": "told"}
+    anew.close()
 
 
 async def test_what_another_key_has_sealed_is_told_and_can_be_given_anew(tmp_path: Path) -> None:

@@ -273,7 +273,11 @@ class Vault:
             and self.exists()
             and self._file.run("select 1 from sealed where kind <> ? limit 1", _NAME_OF_ALL[2:])
         ):
-            raise StoreError(f"{key} is gone, and {self.path} was sealed with it.", remedy="Put it back.")
+            raise StoreError(
+                f"{key} is gone, and {self.path} was sealed with it.",
+                remedy="Put it back. Or stop Naru and move that file away: who signed in at servers or stored secrets "
+                "for them does so again.",
+            )
 
     def _from_keyring(self) -> bytes:
         try:
