@@ -12,6 +12,7 @@ from naru.config import Settings
 from naru.connections.manager import Manager
 from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.errors import ConflictError, NotFoundError
+from naru.persons import reach
 from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.formats.spellings import PROGRAM_KEYS
 from naru.stores.secrets.redact import REDACTOR, is_mask, masked_config, unmasked_config
@@ -187,10 +188,21 @@ class AdminServers:
         record = await self._record(request.path_params["name"])
         raw = await request.body()
         body = parse_body(wire.ToolNames, await read_json(request) if raw.strip() else {})
-        guard = self._manager.guard
+        guard, wanted = self._manager.guard, self._approvable(record, body.tools)
         if isinstance(guard, PolicyGuard):
-            note_audit(request.scope, approved=await asyncio.to_thread(guard.approve, record, body.tools))
+            note_audit(request.scope, approved=await asyncio.to_thread(guard.approve, record, wanted))
         return self._shown(record)
+
+    def _approvable(self, record: ServerRecord, wanted: list[str] | None) -> list[str] | None:
+        """Return which tools to approve, None for all; nobody approves what is hidden from them. Raises NotFoundError."""
+        if reach().is_whole:
+            return wanted
+        waiting = wire.withheld_of(self._manager, record.name)
+        seen = [tool.name for tool in waiting if tool.status in wire.PENDING]
+        for name in wanted or ():
+            if name not in seen:
+                raise NotFoundError(f"Server {record.name!r} has listed no tool {name[:100]!r}.")
+        return seen if wanted is None else wanted
 
     async def explanation(self, request: Request) -> Response:
         """Say why a server is not usable and what to do."""

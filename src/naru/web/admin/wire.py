@@ -25,6 +25,10 @@ from naru.web.bodies import UnusableBodyError
 from naru.web.korean import spoken
 
 
+PENDING = ("pending", "changed")
+"""What is said of a withheld tool that waits for approval."""
+
+
 class _Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
@@ -216,7 +220,7 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
             name=tool.name,
             status=tool.status,
             reason=spoken(tool.reason),
-            diff=pins[tool.name].diff() if tool.status in ("pending", "changed") and tool.name in pins else [],
+            diff=pins[tool.name].diff() if tool.status in PENDING and tool.name in pins else [],
         )
         for tool in guard.withheld(pinned, connection.tools)
         if seen.tool(name, tool.name, hints.get(tool.name))
