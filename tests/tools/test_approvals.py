@@ -161,6 +161,20 @@ async def test_only_so_many_calls_wait_at_a_time() -> None:
     first.cancel()
 
 
+async def test_s19_who_lets_many_calls_wait_gives_way_to_others_up_to_an_equal_share() -> None:
+    desk = approvals(ask=["*"], max_waiting=4)
+    mine = [asyncio.ensure_future(desk.decide(CALL)) for _ in range(4)]
+    await until(lambda: len(desk.waiting) == 4)
+    theirs = [asyncio.ensure_future(desk.decide(replace(CALL, caller=caller))) for caller in ("key_2", "key_2")]
+    await until(lambda: [one.caller for one in desk.waiting] == ["key_1", "key_1", "key_2", "key_2"])
+    assert [one.done() for one in mine] == [False, False, True, True], "the newest"
+    for refused in (mine[2], mine[3], asyncio.ensure_future(desk.decide(replace(CALL, caller="key_2")))):
+        with pytest.raises(PolicyError, match="calls wait already"):
+            await refused
+    for one in (*mine, *theirs):
+        one.cancel()
+
+
 async def test_a_tool_s_own_deadline_stands_still_while_a_person_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
     desk = approvals(ask=["*"])
 

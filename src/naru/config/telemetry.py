@@ -52,7 +52,7 @@ class ApprovalSettings(BaseModel):
     ask_client: bool = False
     """Let the person at the MCP client that called answer as well (elicitation); else only operators do."""
     max_waiting: int = Field(100, ge=1)
-    """Calls that may wait at a time; one more is refused at once."""
+    """Calls that may wait at a time; at one more the newest of whoever has most of them waiting is refused."""
 
 
 class TelemetrySettings(BaseModel):

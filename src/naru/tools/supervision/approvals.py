@@ -11,6 +11,7 @@ import fnmatch
 import json
 import logging
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -150,11 +151,7 @@ class Approvals:
             return "allowed"
         if self._stands(call):
             return "approved_always"
-        if len(self._held) >= self.settings.max_waiting:
-            raise PolicyError(
-                f"The call of {_place(call)} needs a person's yes, and {len(self._held)} calls wait already.",
-                remedy="Answer those (naru approvals), or call again later.",
-            )
+        self._make_room(call)
         match await self._ask(call, why):
             case Decision.DENY:
                 raise PolicyError(f"A person denied the call of {_place(call)}.")
@@ -341,6 +338,13 @@ def _place(call: Call) -> str:
 
 def _key(call: Call) -> tuple[str, str, str, str]:
     return call.caller, call.server, call.tool, definition_hash(call.definition) if call.definition else ""
+
+
+def _too_many(call: Call, waiting: int) -> PolicyError:
+    return PolicyError(
+        f"The call of {_place(call)} needs a person's yes, and {waiting} calls wait already.",
+        remedy="Answer those (naru approvals), or call again later.",
+    )
 
 
 def _matches(patterns: Sequence[str], call: Call) -> bool:
