@@ -20,7 +20,7 @@ from naru.builtins.data.embeddings.choose import choose_embedder
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.builtins.data.retrieval import retrieval_hook
 from naru.config import DataSettings, Settings, load_settings
-from naru.config.live import Taken, take_up
+from naru.config.live import LIVE, Taken, changed, take_up
 from naru.connections.changes import Change
 from naru.connections.follow import Follower
 from naru.connections.guests import Guest, Guests
@@ -149,18 +149,18 @@ class Hub:
         self.runs = RunStore(tables, days=self.settings.agent.keep_runs_days)
         self.journal = self.runs if self.settings.agent.keep_runs else None
 
-    def take_up(self, before: Settings, after: Settings) -> Taken:
+    def take_up(self, before: Settings, after: Settings, *, at_start: Settings) -> Taken:
         """Bring a running hub from what its settings file said to what it says, as far as that is possible."""
         taken = take_up(self.settings, before, after)
         self.limits = _limits(self.settings)
         self.runs.days = self.settings.agent.keep_runs_days
         if "log_level" in taken.live:
             logging.getLogger().setLevel(self.settings.log_level)
-        self.waiting_settings = tuple(sorted({*self.waiting_settings, *taken.waiting}))
+        self.waiting_settings = tuple(sorted(set(changed(at_start, after)) - LIVE))
         if taken.live:
             logger.info("taken up from the settings file: %s", ", ".join(taken.live))
-        if taken.waiting:
-            logger.warning("changed in the settings file, and waiting for the next start: %s", ", ".join(taken.waiting))
+        if waiting := [name for name in taken.waiting if name in self.waiting_settings]:
+            logger.warning("changed in the settings file, and waiting for the next start: %s", ", ".join(waiting))
         return taken
 
     @property

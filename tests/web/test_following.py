@@ -111,6 +111,18 @@ async def test_line7_what_cannot_change_is_named_in_the_log_and_at_readyz(
         assert one.hub.settings.model.model != "another"
 
 
+async def test_line7_what_is_changed_back_waits_no_more(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with running(tmp_path) as one:
+        await one.write("model: {model: another}\nserver: {port: 1234}")
+        caplog.clear()
+        await one.write("server: {port: 1234}")
+        problems = (await one.client.get("/readyz")).json()["problems"]
+        assert problems == ["settings: server.port waits for the next start"]
+        assert "waiting" not in caplog.text
+        await one.write("")
+        assert (await one.client.get("/readyz")).json()["status"] == "ready"
+
+
 @pytest.mark.parametrize("text", ["server: {rate_limit_per_minute: many}", "nonsense: 1", "server: [", "server: 5"])
 async def test_line7_a_file_that_cannot_be_used_changes_nothing(tmp_path: Path, text: str) -> None:
     async with running(tmp_path, "server: {rate_limit_per_minute: 50}") as one:

@@ -35,7 +35,7 @@ from naru.web.console import pages as console
 from naru.web.figures import health, metrics
 from naru.web.figures.measured import measured
 from naru.web.figures.traced import Traced
-from naru.web.following import SettingsFollower
+from naru.web.following import SettingsFollower, keys_are_asked
 from naru.web.gate import proxy
 from naru.web.gate.access import KeyRing, RateLimiter
 from naru.web.gate.logins import Logins
@@ -111,6 +111,7 @@ async def _application(hub: Hub, recent: RecentLines) -> AsyncIterator[App]:
     rows += openapi.endpoints(lambda: rows)
     served = [_served(row, audited, hub.figures) for row in rows]
     asgi = guard(dispatch, served, server, keys=ring, limits=limiter, refused=audited.refused)
+    asgi.admission.began = partial(keys_are_asked, hub)
 
     watching = await _watching(hub, asgi, limiter)
     try:

@@ -1,4 +1,4 @@
-"""The settings file of a running hub: what was changed there is taken up, or said to wait for the next start (H8)."""
+"""What changes round a running hub: its settings file (H8), and whether keys are asked for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import asyncio
 from pathlib import Path
 
 from naru.config import load_settings
+from naru.connections.rules.policy import PolicyGuard
 from naru.hub import Hub
 from naru.stores.files.watch import settled
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.security import Gate, check_bind
+
+
+def keys_are_asked(hub: Hub) -> None:
+    """Do from now on what `auto` means where keys are asked for (S-50, S-56); the start could not know of it."""
+    guard = hub.manager.guard
+    if hub.approvals is not None and hub.settings.approvals.destructive == "auto":
+        hub.approvals.asks_for_destructive = True
+    if isinstance(guard, PolicyGuard) and hub.settings.mcp.security.quarantine == "auto":
+        guard.quarantines = True
+        hub.manager.look_again()
 
 
 class SettingsFollower:
@@ -20,14 +31,14 @@ class SettingsFollower:
         self._path = path
         self._gate = gate
         self._limiter = limiter
-        self._before = load_settings(path)
+        self._at_start = self._before = load_settings(path)
 
     async def look(self) -> None:
         """Take up what has changed. Raises ConfigError when the file cannot be used: all stays as it is."""
         await settled([self._path])
         after = await asyncio.to_thread(load_settings, self._path)
         check_bind(after.server)
-        self._hub.take_up(self._before, after)
+        self._hub.take_up(self._before, after, at_start=self._at_start)
         self._before = after
         self._limiter.per_minute = self._hub.settings.server.rate_limit_per_minute
         await self._gate.take_up()

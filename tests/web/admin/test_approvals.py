@@ -13,6 +13,8 @@ import httpx2 as httpx
 import pytest
 
 from naru.config import Settings
+from naru.connections.changes import Change
+from naru.connections.rules.policy import PolicyGuard
 from naru.hub import Hub, open_hub
 from naru.messages import JsonObject
 from naru.models.scripted import ScriptedBackend
@@ -101,7 +103,26 @@ async def test_destructive_tools_wait_by_themselves_wherever_keys_are_asked_for(
     made = Settings.model_validate({"hub": {"data_dir": tmp_path, "store": "memory:"}})
     async with open_hub(made, backend=ScriptedBackend([]), asks_for_keys=auth == "on") as hub:
         assert hub.approvals is not None
-        assert hub.approvals._asks_for_destructive is asks
+        assert hub.approvals.asks_for_destructive is asks
+
+
+async def test_what_goes_by_keys_does_so_from_the_moment_that_one_is_made(tmp_path: Path) -> None:
+    """S-50, S-56: the hub need not be started anew for it."""
+    made = Settings.model_validate({"hub": {"data_dir": tmp_path, "store": "memory:"}})
+    async with open_hub(made, backend=ScriptedBackend([])) as hub, open_app(hub) as app:
+        await hub.manager.register(ServerRecord(name="files", config={"url": "http://127.0.0.1:9/mcp"}))
+        guard, told = hub.manager.guard, list[Change]()
+        hub.manager.subscribe(told.append)
+        assert hub.approvals is not None
+        assert isinstance(guard, PolicyGuard)
+        async with client(app, "") as asking:
+            assert (await asking.get("/api/approvals")).status_code == 200
+            assert not (hub.approvals.asks_for_destructive or guard.quarantines)
+            hub.keys.create("user")
+            assert (await asking.get("/api/approvals")).status_code == 401
+        assert hub.approvals.asks_for_destructive
+        assert guard.quarantines
+        assert Change("files", "tools") in told, "clients hear that tools may be hidden now"
 
 
 def rpc(number: int, method: str, params: JsonObject) -> JsonObject:

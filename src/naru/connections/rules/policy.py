@@ -119,7 +119,8 @@ class PolicyGuard:
         self.quarantines = quarantines
         """Tools that changed or came later are hidden until approved; else they are only noted and shown."""
         self._reviewed: dict[str, tuple[ServerRecord, Sequence[ToolDefinition], _Review]] = {}
-        self._changes = self.pins.changes
+        self._judged = (self.pins.changes, quarantines)
+        """What lists were judged by."""
 
     def admit(self, record: ServerRecord) -> None:
         """Let a record be registered and connected. Raises PolicyError."""
@@ -176,10 +177,14 @@ class PolicyGuard:
         return list(approved)
 
     def look_again(self) -> bool:
-        """Judge all lists anew if tools were approved elsewhere; tell whether that is so. Raises StoreError."""
+        """Judge all lists anew if tools were approved elsewhere, or are hidden from now on; tell whether that is so.
+
+        Raises:
+            StoreError: what was approved cannot be read.
+        """
         self.pins.load()
-        before, self._changes = self._changes, self.pins.changes
-        if before == self._changes:
+        before, self._judged = self._judged, (self.pins.changes, self.quarantines)
+        if before == self._judged:
             return False
         self._reviewed.clear()
         return True

@@ -93,7 +93,7 @@ class Approvals:
         self.settings = settings
         self.changed = changed
         self._path = path.expanduser() if path else None
-        self._asks_for_destructive = asks_for_destructive
+        self.asks_for_destructive = asks_for_destructive
         self._held: dict[str, _Held] = {}
         self._room = WaitingRoom(self.room, commons=commons)
         self._standing: dict[str, Standing] = {}
@@ -206,7 +206,23 @@ class Approvals:
             return "asked"
         annotations = call.definition.annotations if call.definition is not None else {}
         destroys = annotations.get("destructiveHint") is True and annotations.get("readOnlyHint") is not True
-        return "destructive" if self._asks_for_destructive and destroys else ""
+        return "destructive" if self.asks_for_destructive and destroys else ""
+
+    def _make_room(self, call: Call) -> None:
+        """Have whoever has most calls waiting give way with the newest of them, where there are too many (S-19).
+
+        Raises:
+            PolicyError: that is the caller of this one.
+        """
+        waiting = [one for one in self._held.values() if not one.answer.done()]
+        if len(waiting) < self.settings.max_waiting:
+            return
+        held = Counter(one.call.caller for one in waiting)
+        most, number = held.most_common(1)[0]
+        if held[call.caller] + 1 >= number:
+            raise _too_many(call, len(waiting))
+        last = next(one for one in reversed(waiting) if one.call.caller == most)
+        last.answer.set_exception(_too_many(last.call, len(waiting)))
 
     async def _ask(self, call: Call, why: str) -> Decision | None:
         """Hold a call until it is answered; None when its time is over."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -79,6 +80,8 @@ class Admission:
         self._keys = keys
         self.reason = why_keys(settings, were_made=keys is not None and self._is_auto and keys.were_made())
         """Why keys are asked for; empty while none is."""
+        self.began: Callable[[], None] = lambda: None
+        """Called as soon as keys are asked for."""
 
     async def take_note(self, scope: Scope) -> None:
         """Ask for keys from now on if this request shows that a proxy stands before us."""
@@ -93,7 +96,7 @@ class Admission:
     def look(self) -> None:
         """Take up that somebody made a key. Raises StoreError."""
         if self._is_auto and not self.reason and self._keys is not None and self._keys.were_made():
-            self.reason = "a key was made"
+            self._begin("a key was made")
             self._tell("See: naru keys list")
 
     async def take_up(self, settings: ServerSettings) -> None:
@@ -102,8 +105,12 @@ class Admission:
             await self._ask_with_first_key(reason)
 
     async def _ask_with_first_key(self, reason: str) -> None:
-        self.reason = reason  # at once: whoever comes while the file is waited for needs a key
+        self._begin(reason)  # at once: whoever comes while the file is waited for needs a key
         self._tell(await asyncio.to_thread(self._first_key))
+
+    def _begin(self, reason: str) -> None:
+        self.reason = reason
+        self.began()
 
     def _tell(self, how: str) -> None:
         logger.warning("From now on a key is asked for: %s. %s", self.reason, how)
