@@ -223,6 +223,7 @@ class Approvals:
             raise _too_many(call, len(waiting))
         last = next(one for one in reversed(waiting) if one.call.caller == most)
         last.answer.set_exception(_too_many(last.call, len(waiting)))
+        last.answer.exception()  # seen, even if its caller leaves just now
 
     async def _ask(self, call: Call, why: str) -> Decision | None:
         """Hold a call until it is answered; None when its time is over."""
