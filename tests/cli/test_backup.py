@@ -18,7 +18,7 @@ import pytest
 from naru.cli.terminal.exit_codes import Exit
 from naru.errors import ConfigError, StoreError
 from naru.stores import backup
-from naru.stores.serving_lock import serving_lock
+from naru.stores.serving_lock import folder_in_use, serving_lock
 
 
 def test_servers_keys_and_the_audit_log_come_back(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,12 @@ def test_a_hub_that_serves_is_not_pulled_from_under(naru, tmp_path: Path) -> Non
     naru("backup", "copy.tar.gz")
     with serving_lock(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
         assert "serves the store" in naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
+    with folder_in_use(tmp_path / "data", "a"), folder_in_use(tmp_path / "data", "http://127.0.0.1:2"):  # other stores
+        told = naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
+        assert "uses the data folder" in told
+        assert "http://127.0.0.1:2" in told
     assert "docs" in naru("servers", "list").stdout
+    naru("restore", "copy.tar.gz", "--replace")
 
 
 def test_a_database_that_is_written_meanwhile_is_whole_in_the_copy(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import HubSettings
 from naru.stores import backup as backups
 from naru.stores.open import store_url
-from naru.stores.serving_lock import serving_lock
+from naru.stores.serving_lock import folder_in_use, serving_lock
 
 
 def command(
@@ -24,8 +24,9 @@ def command(
 ) -> None:
     """Put a backup back. No hub may run on that data folder; what was there is moved aside, never removed."""
     settings = settings_from(config)
-    with serving_lock(store_url(settings.hub), "naru restore"):
-        pass  # Raises while a hub serves this store; its own marker goes with the folder.
+    hub, me = settings.hub, "naru restore"
+    with serving_lock(store_url(hub), me), folder_in_use(hub.data_dir, me, alone=True):
+        pass  # Raises while a hub serves this store or uses the folder; its own markers go with the folder.
     found, aside = backups.restore(file, settings.hub.data_dir, replace=replace or _only_marker(settings.hub))
     if as_json:
         print_json(

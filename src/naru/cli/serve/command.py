@@ -14,7 +14,7 @@ from naru.cli.serve.listening import address_of, listen, listen_beside, run_unti
 from naru.cli.serve.mcp import serve_own_tools, serve_servers_on_stdio
 from naru.config import Settings, settings_path
 from naru.stores.open import store_url
-from naru.stores.serving_lock import serving_lock
+from naru.stores.serving_lock import folder_in_use, serving_lock
 from naru.stores.shared.open import open_commons
 from naru.web.gate.security import check_bind
 
@@ -65,5 +65,6 @@ async def _serve(settings: Settings, config: Path | None) -> None:
     check_bind(settings.server)
     with listen(settings.server.host, settings.server.port) as bound, listen_beside(settings.server) as also:
         async with open_commons(settings.hub, bound.getsockname()[1]) as commons:
-            with serving_lock(store_url(settings.hub), address_of(bound, settings.server)):
+            hub, address = settings.hub, address_of(bound, settings.server)
+            with serving_lock(store_url(hub), address), folder_in_use(hub.data_dir, address):
                 await serve_on(settings, config, bound, [also] if also else [], commons)

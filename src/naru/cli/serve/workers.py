@@ -25,7 +25,7 @@ from naru.config import Settings
 from naru.errors import ConfigError, NaruError
 from naru.hub import key_file
 from naru.stores.open import store_url
-from naru.stores.serving_lock import serving_lock
+from naru.stores.serving_lock import folder_in_use, serving_lock
 from naru.stores.shared.workers import WorkerCommons
 from naru.telemetry.logs import configure_logging
 from naru.web.gate.admission import auth_is_on
@@ -60,7 +60,9 @@ def serve_with_workers(settings: Settings, config: Path | None) -> None:
     with ExitStack() as stack:
         bound = stack.enter_context(reserve(settings.server.host, settings.server.port))
         settings.server.port = bound.getsockname()[1]
-        stack.enter_context(serving_lock(store_url(settings.hub), address_of(bound, settings.server)))
+        address = address_of(bound, settings.server)
+        stack.enter_context(serving_lock(store_url(settings.hub), address))
+        stack.enter_context(folder_in_use(settings.hub.data_dir, address))
         keys = key_file(settings)
         if auth_is_on(settings.server, were_made=keys.were_made()) and (shown_in := keys.ensure_admin()):
             tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
