@@ -500,6 +500,20 @@ async def test_s24_a_file_that_others_may_write_is_refused(path: Path, mode: int
         await store.open()
 
 
+async def test_s24_what_others_may_write_is_not_taken_up_while_running_until_they_may_not(path: Path) -> None:
+    store = write(path, '[{"name": "a", "url": "http://h/mcp"}]')
+    await store.open()
+    path.chmod(0o666)
+    path.write_text('[{"name": "a", "command": "evil"}]', encoding="utf-8")
+    assert [one.config for one in await store.list()] == [{"url": "http://h/mcp"}]
+    (problem,) = store.problems()
+    assert "may be written by others" in problem.reason
+    with pytest.raises(StoreError, match="written by others"):
+        await store.save(record())
+    path.chmod(0o600)
+    assert [one.config for one in await store.list()] == [{"command": "evil"}]
+
+
 async def test_a_link_stays_a_link(path: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.json"
     real.write_text("[]", encoding="utf-8")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from naru.config import check_private
-from naru.errors import NotFoundError, StoreError
+from naru.errors import ConfigError, NotFoundError, StoreError
 from naru.records import ServerRecord, now_ms
 from naru.stores.base import changed_meanwhile, name_taken
 from naru.stores.files.atomic import file_lock, remove_leftovers, replace_file
@@ -129,10 +129,12 @@ class JsonFileStore:
             signature = version_of(info)
             if signature == self._signature:
                 return
+            check_private(self.path)  # it may not have been so when it was opened (S-24)
             content = self.path.read_bytes()
-        except OSError as error:
+        except (OSError, ConfigError) as error:
             self._signature = None  # the same file may come back
-            self._set_broken(f"Cannot read {self.path}: {error.strerror}.", None)
+            why = str(error) if isinstance(error, ConfigError) else f"Cannot read {self.path}: {error.strerror}."
+            self._set_broken(why, None)
             return
         self._signature = signature
         try:
