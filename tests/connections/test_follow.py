@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ from naru.connections.vault_follower import VaultFollower
 from naru.records import ServerRecord, ServerStatus
 from naru.stores.base import Store
 from naru.stores.open import open_store
+from naru.stores.secrets.common_rows import Place
 from tests.connections.conftest import QUICK, SERVERS, managed
 from tests.waiting import until
 
@@ -227,6 +229,33 @@ async def test_what_is_kept_here_for_one_reads_nothing_of_the_others(tmp_path: P
         connection.set_trace_callback(None)
         assert [statement for statement in asked if statement.startswith("select")] == []
         assert follower._known == vault.rows(), "none of it is another process's"
+
+
+async def test_what_is_kept_here_while_the_others_are_looked_at_opens_no_link_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with managed(replace(QUICK, kept_in=tmp_path)) as manager:
+        vault, followed = manager.signins.vault, list[str]()
+        vault.write("ada", "s", "secrets", {})
+        follower, rows = VaultFollower(manager), vault.rows
+        await follower.start()
+
+        async def signed(name: str, owner: str, *, wakes: bool = True) -> bool:
+            followed.append(owner)
+            return False
+
+        def rows_while_one_is_kept() -> dict[Place, bytes]:
+            found = rows()
+            keeping = threading.Thread(target=vault.write, args=("ada", "s", "secrets", {"TOKEN": "x"}))
+            keeping.start()
+            keeping.join(0.2)
+            return found
+
+        monkeypatch.setattr(manager, "signed", signed)
+        monkeypatch.setattr(vault, "rows", rows_while_one_is_kept)
+        await follower.take_up()
+        assert followed == []
+        await until(lambda: follower._known == rows())
 
 
 async def test_sign_ins_that_were_begun_and_ended_leave_nothing_in_memory(tmp_path: Path) -> None:

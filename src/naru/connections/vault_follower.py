@@ -19,12 +19,14 @@ class VaultFollower:
         self._vault = manager.signins.vault
         self._known: dict[Place, bytes] = {}
         """What is kept as this process knows it."""
+        self._due: list[Place] = []
+        """Whose links have not followed yet."""
 
     async def start(self) -> None:
         """Note what is kept now. Raises StoreError."""
         if not self._vault.is_a_copy:
-            self._known = dict(await asyncio.to_thread(self._vault.rows))
             self._vault.written = self._note
+            await asyncio.to_thread(self._vault.news, self._known)
 
     async def version(self) -> object:
         """Return what is another after another process has written. Raises StoreError."""
@@ -32,11 +34,10 @@ class VaultFollower:
 
     async def take_up(self) -> None:
         """Have the links of all whose rows others changed follow. Raises NaruError."""
-        now = await asyncio.to_thread(self._vault.rows)
-        places = sorted(self._known.keys() | now.keys())
-        for place in [place for place in places if self._known.get(place) != now.get(place)]:
-            await follow_links(self._manager, [place])
-            self._note(place, now.get(place))
+        self._due += await asyncio.to_thread(self._vault.news, self._known)
+        while self._due:
+            await follow_links(self._manager, self._due[:1])
+            del self._due[0]
 
     def _note(self, place: Place, sealed: bytes | None) -> None:
         if sealed is None:

@@ -68,7 +68,8 @@ class Vault:
         self._cipher: Any = None
         self._common = common
         self._order = threading.RLock()
-        """Held while a common row and its copy change, so that an older one never follows a newer."""
+        """Held while a common row and its copy change, so that an older one never follows a newer, and while `written`
+        is told."""
         self._leases = FileLeases(folder.expanduser() if folder else None)
         self.written: Callable[[Place, bytes | None], None] = lambda place, sealed: None
         """Told of each row that was changed here, sealed as it is; None for one that is no more."""
@@ -90,6 +91,15 @@ class Vault:
         """Return all that is kept, sealed as it is. Raises StoreError."""
         return {row.place: row.value for row in self._all()}
 
+    def news(self, known: dict[Place, bytes]) -> list[Place]:
+        """Bring what is known of the rows to what they are now; return those that were others. Raises StoreError."""
+        with self._order:
+            now = self.rows()
+            changed = sorted(place for place in known.keys() | now.keys() if known.get(place) != now.get(place))
+            known.clear()
+            known.update(now)
+        return changed
+
     def read(self, person: str, server: str, kind: str) -> dict[str, Any] | None:
         """Return what was kept; None when nothing was. Raises StoreError, ConfigError."""
         if not self.exists():
@@ -106,7 +116,7 @@ class Vault:
             if self._common is not None:
                 self._common.write(row)
             self._put(row)
-        self.written(row.place, sealed)
+            self.written(row.place, sealed)
 
     def take(self, person: str, server: str, kind: str) -> dict[str, Any] | None:
         """Return an object and forget it, so that it is had once; None when there is none. Raises StoreError."""
@@ -121,8 +131,9 @@ class Vault:
         if not self.exists():
             return
         statement = "delete from sealed where substr(kind, 1, ?) = ? and at < ? returning person, server, kind"
-        for person, server, whole in self._file.run(statement, (len(kind), kind, oldest)):
-            self.written((person, server, whole), None)
+        with self._order:
+            for person, server, whole in self._file.run(statement, (len(kind), kind, oldest)):
+                self.written((person, server, whole), None)
 
     def delete(self, person: str, server: str, kind: str) -> bool:
         """Forget an object; tell whether there was one. Raises StoreError."""
@@ -136,8 +147,8 @@ class Vault:
             if not self.exists():
                 return
             gone = self._file.run("delete from sealed where server = ? returning person, server, kind", (server,))
-        for person, name, kind in gone:
-            self.written((person, name, kind), None)
+            for person, name, kind in gone:
+                self.written((person, name, kind), None)
 
     def pull(self, person: str, server: str, kind: str) -> None:
         """Bring the copy of a row to what is common now. Raises StoreError."""
@@ -236,8 +247,8 @@ class Vault:
             rows = self._file.run(_REMOVE, place) if self.exists() else []
             if self._common is None and rows:
                 value = rows[0][0]
-        if value is not None:
-            self.written(place, None)
+            if value is not None:
+                self.written(place, None)
         return value
 
     def _box(self) -> Any:
