@@ -124,8 +124,9 @@ async def test_tokens_a_minute_are_counted_and_a_request_beyond_them_is_refused(
             group.create_task(it.ask(f"c{number}", tokens=400))
         await it.clock.advance(200)
     assert it.most_in_a_minute() == 2
-    with pytest.raises(ModelError, match="about 1001 tokens; the limit of its key is 1000"):
+    with pytest.raises(ModelError, match="about 1001 tokens; the limit of its key is 1000") as large:
         await it.ask("large", tokens=1001)
+    assert large.value.status == 413, "asking again does not help"
 
 
 async def test_a_wait_that_would_be_too_long_is_refused_at_once_with_position_and_time() -> None:

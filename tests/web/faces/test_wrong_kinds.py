@@ -13,7 +13,9 @@ from naru.config import HubSettings, Settings
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.failures import failure
 from naru.models.wires.openai_http import OpenAIBackend
+from naru.web.responses.wire import error_of
 from tests.models.fake_endpoint import json_reply, serve
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.strict import post
@@ -123,6 +125,24 @@ async def test_the_field_that_an_endpoint_refuses_or_that_is_not_kept_is_named_a
                 await client.responses.create(model="m", input="hi", previous_response_id="resp_none")
         await backend.close()
     assert (refused.value.param, unknown.value.param) == ("temperature", "previous_response_id")
+
+
+async def test_a_conversation_that_is_too_long_is_told_in_the_word_that_clients_shorten_it_by(tmp_path: Path) -> None:
+    """Codex and LangChain read OpenAI's code, Claude Code the words of Messages."""
+    refusal = {"error": {"message": "Too much.", "code": "context_length_exceeded"}}
+    told: dict[str, Any] = {}
+    async with serve(lambda _: json_reply(refusal, 400)) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        hub = MemoryHub(backend, settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+        async with served(application(hub)) as url:
+            for path in (CHAT, RESPONSES, MESSAGES):
+                status, answer = await post(url + path, BODIES[path])
+                assert status == 400
+                told[path] = answer["error"]
+        await backend.close()
+    assert told[CHAT]["code"] == told[RESPONSES]["code"] == "context_length_exceeded"
+    assert told[MESSAGES]["message"].startswith("prompt is too long: ")
+    assert error_of(failure("context_exceeded", "Too much."))["code"] == "context_length_exceeded", "in a stream"
 
 
 @pytest.mark.parametrize("stream", [False, True])

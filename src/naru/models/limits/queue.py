@@ -278,6 +278,7 @@ class RequestQueue:
             error = ModelError(
                 f"The request needs about {tokens} tokens; the limit of its key is {limit}.",
                 remedy="Shorten the conversation or offer fewer tools.",
+                status=413,
             )
             error.code = "context_exceeded"
             raise error

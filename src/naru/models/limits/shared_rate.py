@@ -168,7 +168,11 @@ class SharedRate:
         keys = [self._blocked(None), self._blocked(model), *(window.key for window in self._windows)]
         milliseconds = int(await self._run(self._take(keys=keys, args=args)))
         if milliseconds < 0:
-            raise ModelError(f"The request needs about {tokens} tokens, more than its key may ever use at once.")
+            raise ModelError(
+                f"The request needs about {tokens} tokens, more than its key may ever use at once.",
+                remedy="Shorten the conversation or offer fewer tools.",
+                status=413,
+            )
         return milliseconds / 1000
 
     async def _run(self, work: Awaitable[Any]) -> Any:

@@ -71,9 +71,14 @@ _BY_STATUS = {
     429: "rate_limited",
     500: "upstream_failed",
 }
+_BY_OWN_CODE = {"context_length_exceeded": "context_exceeded"}
+"""OpenAI's and Groq's, whose words for it differ by model."""
 _OF_KEY = "insufficient_quota"
 """OpenAI's type of what is over for a whole account: credit, and limits on spending."""
-_RETRY_IN = re.compile(r"(?:retry|try again) (?:in|after) ([\d.]+) ?(ms|s|m)\b", re.IGNORECASE)
+_SPANS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)\.? ?(ms|h|m|s)(?:(?:our|in|inute|ec|econd)s?)?(?![a-z])", re.IGNORECASE)
+_RETRY_IN = re.compile(rf"(?:retry|try again) (?:in|after) ((?:{_SPAN.pattern}[ ,]*)+)", re.IGNORECASE)
+"""`20s`, `6m0s`, `7m12.48s`, `26 seconds`."""
 
 _RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreachable", "broken_off", "upstream_failed"})
 _REMEDIES = {
@@ -124,7 +129,7 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     detail = decode(body)
     # Before it is cut to what is shown, which might cut a key.
     text = REDACTOR.clean((error_text(detail) or _plain(body))[:_READ_CHARACTERS])
-    code = classify(status, text)
+    code = classify(status, text, _own_code(detail))
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
     return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait, detail=detail)
@@ -137,8 +142,10 @@ def may_mean_roles(error: ModelError) -> bool:
     return error.message.endswith(_NOTHING) or _ABOUT_ROLES.search(error.message.partition(" answered ")[2]) is not None
 
 
-def classify(status: int | None, text: str) -> str:
-    """Name the kind of failure from the status and what the endpoint said."""
+def classify(status: int | None, text: str, own_code: str = "") -> str:
+    """Name the kind of failure from the status and what the endpoint said, in words and by a code."""
+    if own_code in _BY_OWN_CODE:
+        return _BY_OWN_CODE[own_code]
     text = text[:_READ_CHARACTERS]
     for code, pattern, statuses in _BY_TEXT:
         if (status is None or status in statuses) and pattern.search(text):
@@ -166,9 +173,9 @@ def retry_after_seconds(headers: Mapping[str, str], detail: Any, text: str) -> f
         if isinstance(delay, str) and (seconds := _number(delay.removesuffix("s"))) is not None:
             return seconds
     match = _RETRY_IN.search(text[:_READ_CHARACTERS])
-    if match and (said := _number(match[1].rstrip("."))) is not None:
-        return _number(str(said * {"ms": 0.001, "s": 1.0, "m": 60.0}[match[2].lower()]))
-    return None
+    if match is None:
+        return None
+    return _number(str(sum(float(span[1]) * _SPANS[span[2].lower()] for span in _SPAN.finditer(match[1]))))
 
 
 def error_text(detail: Any) -> str:
@@ -217,6 +224,11 @@ def _plain(body: bytes) -> str:
         title = re.search(rb"<title>(.*?)</title>", body[:4096], re.IGNORECASE | re.DOTALL)
         return f"a web page ({title[1].decode('utf-8', 'replace').strip()})" if title else "a web page"
     return " ".join(body[:2000].decode("utf-8", "replace").split())
+
+
+def _own_code(detail: Any) -> str:
+    error = detail.get("error") if isinstance(detail, dict) else None
+    return str(error.get("code")) if isinstance(error, dict) else ""
 
 
 def _is_of_key(detail: Any) -> bool:

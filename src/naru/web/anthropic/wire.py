@@ -43,6 +43,8 @@ _KINDS = {
     529: "overloaded_error",
 }
 _REASONS = {"length": "max_tokens", "content_filter": "refusal"}
+_TOO_LONG = "prompt is too long"
+"""The API's words, by which Claude Code and others shorten a conversation: it has no code for that."""
 _PIECES_PER_PING = 64
 PING = b'event: ping\ndata: {"type":"ping"}\n\n'
 
@@ -52,7 +54,10 @@ def error_object(error: NaruError) -> JsonObject:
     status = status_of(error)
     kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "api_error")
     # The message may quote a provider's own words (S-67).
-    told: JsonObject = {"type": kind, "message": REDACTOR.clean(str(error))}
+    said = REDACTOR.clean(str(error))
+    if error.code == "context_exceeded" and _TOO_LONG not in said:
+        said = f"{_TOO_LONG}: {said}"
+    told: JsonObject = {"type": kind, "message": said}
     if details := getattr(error, "details", None):
         told["details"] = details
     return {"type": "error", "error": told, "request_id": current_request.get() or None}

@@ -38,6 +38,8 @@ from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 from naru.web.openai.thoughts import Thoughts, Turn
 
 DONE = b"data: [DONE]\n\n"
+CODES = {"context_exceeded": "context_length_exceeded"}
+"""Where OpenAI has a word of its own, by which clients shorten a conversation."""
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:
@@ -363,7 +365,7 @@ def error_object(error: NaruError) -> dict[str, Any]:
         "message": REDACTOR.clean(str(error)),
         "type": kind,
         "param": getattr(error, "param", None),
-        "code": error.code,
+        "code": CODES.get(error.code, error.code),
     }
     return {"error": details}
 

@@ -14,6 +14,7 @@ from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.notes import Notes
 from naru.web.face.seam import FaceEvent
+from naru.web.openai.wire import CODES
 from naru.web.responses.output import Output, Shown, Step, made_id
 
 Keep = Callable[[JsonObject], Awaitable[None]]
@@ -184,5 +185,6 @@ class ObjectWriter:
 def error_of(error: NaruError) -> JsonObject:
     """Return a response's own error."""
     limited = isinstance(error, ModelError) and error.status == 429
+    code = "rate_limit_exceeded" if limited else CODES.get(error.code, "server_error")
     # The message may quote a provider's own words (S-67).
-    return {"code": "rate_limit_exceeded" if limited else "server_error", "message": REDACTOR.clean(str(error))}
+    return {"code": code, "message": REDACTOR.clean(str(error))}
