@@ -35,6 +35,8 @@ class FakeEndpoint:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    urls: list[str] = field(default_factory=list)
+    """With their queries."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client leaves a hanging answer."""
 
@@ -52,6 +54,7 @@ async def serve(answers: Answering) -> AsyncIterator[FakeEndpoint]:
         endpoint.bodies.append(body)
         endpoint.headers.append(dict(request.headers))
         endpoint.paths.append(request.path)
+        endpoint.urls.append(request.path_qs)
         reply = answers(body) if callable(answers) else answers[min(len(endpoint.bodies), len(answers)) - 1]
         response = web.StreamResponse(
             status=reply.status, headers={"Content-Type": reply.content_type, **reply.headers}

@@ -118,6 +118,7 @@ async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name(
     ("name", "said"),
     [
         ("temperature", "temperature is deprecated for this model."),
+        ("temperature", "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1)."),
         ("reasoning_effort", "Unsupported parameter: 'reasoning_effort' is not supported with this model."),
     ],
 )
@@ -131,6 +132,19 @@ async def test_what_a_model_does_not_take_is_left_out_and_told_each_time(name: s
     assert [name in body for body in fake.bodies] == [True, False, False]
     for answer in answers:
         assert [event.text.partition(":")[0] for event in answer if isinstance(event, Notice)] == [name]
+
+
+async def test_a_model_that_may_not_be_streamed_is_asked_for_the_whole_and_that_is_remembered() -> None:
+    """OpenAI streams some models to verified organisations alone."""
+    refused = {"message": "Your organization must be verified to stream this model.", "param": "stream"}
+    whole = {"choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}]}
+
+    def answer(body: dict[str, Any]) -> Reply:
+        return json_reply({"error": refused}, 400) if body.get("stream") else json_reply(whole)
+
+    texts, fake, _ = await ask_twice(answer)
+    assert texts == ["ok", "ok"]
+    assert ["stream_options" in body for body in fake.bodies] == [True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,24 @@ async def ask(replies: list[Reply]) -> None:
         pytest.param(
             Reply(sse(delta(content="a"), done=False)), "broken_off", "in the middle", id="stream-without-an-end"
         ),
+        pytest.param(
+            Reply(sse(delta(content="a"), delta("insufficient_system_resource"))),
+            "broken_off",
+            "its reason is 'insufficient_system_resource'",
+            id="an-end-that-is-none",
+        ),
+        pytest.param(
+            json_reply({"choices": [{"message": {"content": "a"}, "finish_reason": "error"}]}),
+            "broken_off",
+            "its reason is 'error'",
+            id="an-end-that-is-none-at-once",
+        ),
+        pytest.param(
+            json_reply({"error": {"message": "Please reduce the length.", "code": "context_length_exceeded"}}, 400),
+            "context_exceeded",
+            "reduce the length",
+            id="context-by-its-code",
+        ),
         pytest.param(Reply([b"data: {nonsense\n\n"]), "broken_off", "not JSON", id="event-that-is-not-json"),
         pytest.param(json_reply({"choices": []}), "not_an_api", "without choices", id="no-choices"),
         pytest.param(
@@ -106,6 +124,8 @@ async def test_failures_are_told_apart(reply: Reply, code: str, said: str) -> No
             id="retry-info",
         ),
         pytest.param(json_reply({"error": {"message": "Please try again in 850ms."}}, 429), 0.85, id="in-words"),
+        pytest.param(json_reply({"error": {"message": "Please try again in 7m12.48s."}}, 429), 432.48, id="in-minutes"),
+        pytest.param(json_reply({"error": {"message": "Please retry after 26 seconds."}}, 429), 26.0, id="spelt-out"),
         pytest.param(json_reply({"error": {"message": "busy"}}, 429), None, id="unsaid"),
     ],
 )

@@ -40,6 +40,21 @@ async def test_the_wire_follows_from_the_endpoint(model: dict[str, str], wire: t
     await backend.close()
 
 
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("https://h", "https://h"),
+        ("https://h/v1beta", "https://h"),
+        ("https://h/v1beta/models", "https://h"),
+        ("https://gateway.example/v1/team/google-ai-studio", "https://gateway.example/v1/team/google-ai-studio"),
+    ],
+)
+async def test_a_gateways_path_before_geminis_api_stays(given: str, used: str, tmp_path: Path) -> None:
+    backend = await open_backend(Settings(model={"base_url": given, "api": "gemini"}, hub={"data_dir": tmp_path}))
+    assert backend.backend.endpoint.base_url == used  # type: ignore[attr-defined]
+    await backend.close()
+
+
 async def test_limits_and_strategy_are_taken_from_the_settings(tmp_path: Path) -> None:
     model = {
         "base_url": "http://127.0.0.1:1/v1",

@@ -315,6 +315,47 @@ def test_a_base_url_is_taken_as_people_write_it(given: str, used: str) -> None:
     assert Endpoint.of(given).base_url == used
 
 
+async def test_what_an_address_asks_for_is_asked_with_every_request() -> None:
+    """Azure's deployments want their `api-version`; what may be a key there is not shown."""
+    async with serve([Reply(sse(delta("stop"))), json_reply({"data": []})]) as fake:
+        root = fake.base_url.removesuffix("/v1")
+        endpoint = Endpoint.of(f"{root}/openai/deployments/d/chat/completions?api-version=2024-10-21&key=secret")
+        backend = OpenAIBackend(endpoint)
+        await anext(backend.stream(ASK))
+        await backend.models()
+        await backend.close()
+    assert [url.partition("/deployments/d")[2] for url in fake.urls] == [
+        "/chat/completions?api-version=2024-10-21&key=secret",
+        "/models?api-version=2024-10-21&key=secret",
+    ]
+    assert "secret" not in f"{endpoint!r}{endpoint.shown}{backend.where}"
+
+
+@pytest.mark.parametrize(
+    ("listed", "names"),
+    [
+        ([{"id": "a"}, {"id": "b"}], ["a", "b"]),
+        ({"models": [{"name": "a"}]}, ["a"]),
+        ({"data": [{"object": "model"}, {"id": "a"}, "b", None]}, ["a"]),
+        ({"data": None}, []),
+    ],
+    ids=["together", "by name", "rows without a name", "null"],
+)
+async def test_models_are_listed_in_every_form_that_endpoints_give(listed: Any, names: list[str]) -> None:
+    async with serve([json_reply(listed)]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url))
+        assert await backend.models() == names
+        await backend.close()
+
+
+@pytest.mark.parametrize("reason", ["model_length", "max_tokens", "MAX_TOKENS"])
+async def test_an_answer_cut_by_a_limit_is_told_as_that_in_whichever_word(reason: str) -> None:
+    async with serve([Reply(sse(delta(content="Half"), delta(reason)))]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url))
+        assert [event async for event in backend.stream(ASK)] == [Text("Half"), Finish("length")]
+        await backend.close()
+
+
 def test_what_is_no_url_is_refused_and_a_key_is_never_shown() -> None:
     with pytest.raises(ConfigError, match="not an http"):
         Endpoint.of("localhost:8000")

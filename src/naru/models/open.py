@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -32,6 +33,8 @@ from naru.telemetry.figures import Figures
 from naru.telemetry.tracing import active
 
 _OLLAMA_PORT = 11434
+_GEMINI_VERSION = re.compile(r"/v1(?:beta\d*|alpha)?(?:/(?:models|openai)\b.*)?$")
+"""Of an address: Google's SDK puts its own there; a path before it, of a proxy, stays."""
 _MAIN = "default"
 _ANTHROPIC_HOST = "api.anthropic.com"
 WireBackend = OpenAIBackend | OllamaBackend | GeminiBackend | AnthropicBackend | ResponsesBackend
@@ -129,9 +132,9 @@ def open_wire(given: EndpointSettings, settings: Settings, findings: Findings, *
         case "responses":
             return ResponsesBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
         case "gemini":
-            parts = urlsplit(endpoint.base_url)
-            bare = Endpoint(f"{parts.scheme}://{parts.netloc}", endpoint.api_key, endpoint.extra_headers)
-            return GeminiBackend(bare, knowledge, model=model, timeout_seconds=timeout)
+            bare = _GEMINI_VERSION.sub("", endpoint.base_url)
+            endpoint = Endpoint(bare, endpoint.api_key, endpoint.extra_headers)
+            return GeminiBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
         case _:
             return OpenAIBackend(endpoint, knowledge, model=model, timeout_seconds=timeout)
 

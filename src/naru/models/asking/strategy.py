@@ -20,6 +20,8 @@ from naru.models.known.profile import Profile, Strategy
 
 OVERRIDE = "naru_strategy"
 """Key in a request's `extra` that overrides the profile's strategy for this request; never sent on."""
+OF_OLLAMA = "naru_ollama"
+"""Key in a request's `extra` for what only Ollama's API has, by its names: `keep_alive`, and options of its engine."""
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _STOPS_AT_MOST = 4
 """OpenAI's limit, the smallest of all."""

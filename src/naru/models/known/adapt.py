@@ -18,13 +18,24 @@ _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
     r"""(?:parameter|argument|field|keyword|inputs?|property|name)s?(?:[^'"`]{0,30}['"`]|\ supplied:\ )(\w+)"""
     r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ (?:not\ (?:supported|permitted|allowed|a\ valid)|unsupported)|:?\s*extra)"""
+    r"""|unsupported\ value:\ ['"`](\w+)['"`]\ does\ not\ support"""
     r"""|\b(\w+)['"`]?\ is\ deprecated"""
     r"""|"(\w+)"\],"msg":"extra\ inputs""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SENT_BY_US = frozenset(
     {
-        *("stream_options", "max_tokens", "temperature", "stop", "tool_choice", "response_format", "grammar", "user"),
+        *(
+            "stream",
+            "stream_options",
+            "max_tokens",
+            "temperature",
+            "stop",
+            "tool_choice",
+            "response_format",
+            "grammar",
+            "user",
+        ),
         *("reasoning_effort", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"),
     }
 )
@@ -164,6 +175,8 @@ class Learned:
     def _refused_parameter(self, error: ModelError) -> bool:
         match = _REFUSED_PARAMETER.search(error.message) if error.status in {400, 422} else None
         name = match[match.lastindex or 0] if match else ""
+        if error.status == 400 and error.param == "stream":  # Whatever the reason: an account that is not verified.
+            name = "stream"
         if name not in _SENT_BY_US or name in self.profile.refused_parameters:
             return False
         if name == "max_tokens":

@@ -7,6 +7,7 @@ from typing import Any
 
 from naru.messages import JsonObject
 from naru.models.known.count import count
+from naru.models.known.listed import rows_of
 
 _NAMES = (
     "loaded_context_length",  # LM Studio: what it was loaded with
@@ -35,10 +36,7 @@ def of_model(row: JsonObject) -> int:
 
 def of_listed(listed: Any, model: str) -> int:
     """Return the length of one model in an answer to `GET /v1/models`; the only model stands for any name."""
-    rows = listed.get("data") or listed.get("models") if isinstance(listed, dict) else None
-    if not isinstance(rows, list):
-        return 0
-    rows = [row for row in rows if isinstance(row, dict)]
+    rows = rows_of(listed) or []
     named = [row for row in rows if model and model in (row.get("id"), row.get("name"), row.get("model"))]
     return of_model((named or rows)[0]) if named or len(rows) == 1 else 0
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from naru.models.known.listed import rows_of
+
 _GRAMMARS = "llama.cpp"
 """The form of schemas that llama.cpp's grammars can be made of; LM Studio's engine is the same."""
 _PROPS = ("default_generation_settings", "total_slots")
@@ -18,7 +20,7 @@ def of_listed(listed: Any) -> str:
 
     A proxy that lists models of several owners has no form of its own.
     """
-    owners = {str(row.get("owned_by")).lower() for row in _rows(listed)}
+    owners = {str(row.get("owned_by")).lower() for row in rows_of(listed) or ()}
     return _GRAMMARS if owners and owners <= {"llamacpp", "llama.cpp"} else ""
 
 
@@ -29,15 +31,10 @@ def of_props(props: Any) -> str:
 
 def of_lm_studio(listed: Any) -> str:
     """Return the form of what answers `GET /api/v0/models` with the state of each model: LM Studio."""
-    rows = _rows(listed)
+    rows = rows_of(listed) or []
     return _GRAMMARS if rows and all(row.get("state") in _STATES for row in rows) else ""
 
 
 def takes_template_switch(form: str) -> bool:
     """Tell whether an engine is told to think or not by `chat_template_kwargs`, as older llama.cpp is by that alone."""
     return form == _GRAMMARS
-
-
-def _rows(listed: Any) -> list[dict[str, Any]]:
-    rows = listed.get("data") if isinstance(listed, dict) else None
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

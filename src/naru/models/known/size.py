@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from naru.models.known.count import count
+from naru.models.known.listed import rows_of
 
 SMALL_BELOW = 3_000_000_000
 """A model of fewer parameters is helped as a small one (decision 0160)."""
@@ -24,10 +25,9 @@ def of_name(model: str) -> int:
 
 def of_listed(listed: Any, model: str) -> int:
     """Return the size in an answer to `GET /v1/models`: llama.cpp's `meta.n_params`; 0 where it says none."""
-    found = listed.get("data") if isinstance(listed, dict) else None
-    rows = found if isinstance(found, list) else []
+    rows = rows_of(listed) or []
     for row in rows:
-        meta = row.get("meta") if isinstance(row, dict) else None
+        meta = row.get("meta")
         if isinstance(meta, dict) and (row.get("id") == model or len(rows) == 1):
             return count(meta.get("n_params"))
     return 0

@@ -22,6 +22,8 @@ class Endpoint:
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     keep_alive: bool = True
     """False for llama.cpp, which closes each connection after a stream though it announces the contrary."""
+    query: str = field(default="", repr=False)
+    """Sent with every request: Azure's `api-version`."""
 
     @classmethod
     def of(cls, base_url: str, api_key: str = "", extra_headers: Mapping[str, str] | None = None) -> Endpoint:
@@ -41,7 +43,8 @@ class Endpoint:
                 remedy="Give one such as http://127.0.0.1:11434/v1.",
             )
         path = parts.path.rstrip("/").removesuffix("/chat/completions") or "/v1"
-        return cls(f"{parts.scheme}://{parts.netloc}{path}", api_key, extra_headers or {})
+        base = f"{parts.scheme}://{parts.netloc}{path}"
+        return cls(base, api_key, extra_headers or {}, query=parts.query)
 
     @property
     def headers(self) -> dict[str, str]:

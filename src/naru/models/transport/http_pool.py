@@ -108,7 +108,9 @@ class HttpPool:
         self._pool.close()
 
     def _head(self, verb: str, path: str, headers: dict[str, str]) -> bytes:
-        return request_head(verb, URL(f"{self.endpoint.base_url.rstrip('/')}{path}"), self._headers | headers)
+        query = f"?{self.endpoint.query}" if self.endpoint.query else ""
+        url = URL(f"{self.endpoint.base_url.rstrip('/')}{path}{query}")
+        return request_head(verb, url, self._headers | headers)
 
     async def _ask(self, request: bytes) -> Reply:
         answer = await self._pool.ask(request, is_repeatable=True)

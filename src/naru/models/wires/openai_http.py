@@ -15,6 +15,7 @@ from naru.models.known import engines, size
 from naru.models.known.adapt import Learned
 from naru.models.known.context_length import of_listed, of_props
 from naru.models.known.knowledge import Knowledge, Said
+from naru.models.known.listed import name_of, rows_of
 from naru.models.known.profile import Profile
 from naru.models.local.engine import LocalEngine
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
@@ -28,6 +29,7 @@ from naru.models.wires.openai_wire import (
     extra_of,
     first_choice,
     read_choice,
+    reason_of,
     request_body,
     usage_of,
 )
@@ -41,6 +43,9 @@ class OpenAIBackend(InBatches, Knowing):
 
     `http` is open to the chat proxy's raw path, which shares the connections.
     """
+
+    openai_path = ""
+    """Where the endpoint has embeddings and plain completions in OpenAI's form."""
 
     def __init__(
         self,
@@ -188,7 +193,7 @@ class OpenAIBackend(InBatches, Knowing):
         if extra := choice_extra(choice):
             events.append(Extra("choice", extra))
         events += read_choice(reader, added_by(choice) or {})
-        return events + reader.finish(choice.get("finish_reason"), usage_of(answer))
+        return events + reader.finish(reason_of(choice.get("finish_reason"), self.where), usage_of(answer))
 
     async def inform(self, model: str) -> None:
         """Ask the endpoint for a model's context, size and engine: its list, then what llama.cpp and LM Studio have."""
@@ -214,13 +219,11 @@ class OpenAIBackend(InBatches, Knowing):
         """Return the names of the models that the endpoint serves."""
         body = await self.http.get("/models")
         listed = decode(body)
-        if not isinstance(listed, dict):
+        rows = rows_of(listed)
+        if rows is None:
             raise failure("not_an_api", f"{self.where} lists no models but {body[:120]!r}")
         self.knowledge.engine_takes(engines.of_listed(listed))
-        rows = listed.get("data") or listed.get("models") or []
-        if not isinstance(rows, list):
-            raise failure("not_an_api", f"{self.where} lists its models as {type(rows).__name__}: {body[:120]!r}")
-        return [str(row.get("id") or row.get("name")) for row in rows if isinstance(row, dict)]
+        return list(filter(None, map(name_of, rows)))
 
     async def close(self) -> None:
         """Close the connections, then what was opened for them."""

@@ -14,7 +14,15 @@ from naru.models.answers.normalise import AnswerReader
 from naru.models.transport.failures import decode, error_text, failure, http_failure, refused_text
 from naru.models.transport.json_text import decode_leniently, mended
 from naru.models.transport.sse import SseReader
-from naru.models.wires.openai_wire import added_by, choice_extra, extra_of, first_choice, read_choice, usage_of
+from naru.models.wires.openai_wire import (
+    added_by,
+    choice_extra,
+    extra_of,
+    first_choice,
+    read_choice,
+    reason_of,
+    usage_of,
+)
 
 _DONE = b"[DONE]"
 _NOTHING = frozenset({b"", b"null"})
@@ -173,7 +181,7 @@ class AnswerStream:
         if not self.ended and self._reason is None:
             raise failure("broken_off", f"{self._where} ended its stream in the middle of the answer.")
         rest = self._reader.text("\ufffd") if self._half else []
-        return rest + self._reader.finish(self._reason, self._usage)
+        return rest + self._reader.finish(reason_of(self._reason, self._where), self._usage)
 
 
 def _words_alone(delta: JsonObject | None) -> str | None:

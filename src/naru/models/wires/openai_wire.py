@@ -21,10 +21,12 @@ from naru.messages import (
     Usage,
 )
 from naru.models.answers.normalise import AnswerReader
+from naru.models.asking.strategy import OF_OLLAMA
 from naru.models.known.count import count
 from naru.models.known.engines import takes_template_switch
 from naru.models.known.profile import Profile
 from naru.models.known.thinking import effort_asked
+from naru.models.transport.failures import failure
 from naru.models.transport.json_text import encode
 
 _ANSWER_OWN = frozenset("id object created model choices usage error obfuscation".split())
@@ -34,6 +36,10 @@ _MESSAGE_OWN = frozenset("role content reasoning_content reasoning refusal tool_
 _CALL_OWN = frozenset({"index", "id", "type", "function", "custom"})
 _BLANK_THOUGHT = " "
 _COUNTS = frozenset({"prompt_tokens", "completion_tokens"})
+_REASONS = {"model_length": "length", "max_tokens": "length"}
+"""Mistral's word for a full context, and the one that gateways hand on from other APIs."""
+_NO_ENDS = frozenset({"error", "abort", "insufficient_system_resource"})
+"""OpenRouter's and Mistral's, SGLang's and vLLM's, DeepSeek's: the answer is not whole, and no limit was met."""
 
 
 def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: Sequence[JsonObject] = ()) -> JsonObject:
@@ -67,6 +73,9 @@ def request_body(request: ChatRequest, profile: Profile, *, model: str, tools: S
         }
     for name in profile.refused_parameters:
         body.pop(name, None)
+    body.pop(OF_OLLAMA, None)
+    if "stream" not in body:
+        body.pop("stream_options", None)
     return body
 
 
@@ -168,6 +177,19 @@ def first_choice(choices: Any) -> JsonObject | None:
     """Return the first choice of a chunk or an answer, if it has the form of one."""
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else None
+
+
+def reason_of(said: Any, where: str) -> str | None:
+    """Return OpenAI's word for a `finish_reason`.
+
+    Raises:
+        ModelError: the answer did not end, it broke off.
+    """
+    if not isinstance(said, str):
+        return None
+    if said.lower() in _NO_ENDS:
+        raise failure("broken_off", f"{where} broke off its answer; its reason is {said!r}.")
+    return _REASONS.get(said.lower(), said)
 
 
 def added_by(choice: JsonObject) -> JsonObject | None:
