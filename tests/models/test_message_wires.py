@@ -14,6 +14,7 @@ from tests.web.faces.strict import adapter_of
 
 from naru.errors import ModelError
 from naru.messages import (
+    CallEnd,
     ChatRequest,
     Extra,
     Finish,
@@ -35,6 +36,7 @@ from naru.models.known.profile import Profile
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires import anthropic_wire, responses_wire
 from naru.models.wires.anthropic import AnthropicBackend
+from naru.models.wires.responses import ResponsesBackend
 
 PICTURE = ImagePart("image/png", data="QUJD")
 SIGNED = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
@@ -191,6 +193,113 @@ async def test_models_that_know_no_budget_of_thoughts_and_no_temperature_are_ask
     assert fake.bodies[1]["output_config"] == {"effort": "xhigh"}
 
 
+@pytest.mark.parametrize(
+    ("most", "sent", "room"),
+    [(32_000, 32_000, 16_384), (16_384, 32_768, 16_384), (100, 16_484, 16_384)],
+    ids=["has room", "none left", "less than thoughts"],
+)
+def test_a_limit_that_leaves_room_for_words_beside_thoughts_stays_as_it_is(most: int, sent: int, room: int) -> None:
+    """A model refuses more than it can write: 32,000 tokens are all that some have."""
+    asked = ChatRequest("m", [Message("user", "Go.")], max_tokens=most, extra={"reasoning_effort": "high"})
+    body = anthropic_wire.messages_body(asked, model="m", tools=[])
+    assert (body["max_tokens"], body["thinking"]["budget_tokens"]) == (sent, room)
+
+
+WORDS = {"type": "message", "content": [{"type": "output_text", "text": "Look.", "annotations": []}]}
+CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"a":1}'}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
+WHOLE = {
+    AnthropicBackend: {
+        "type": "message",
+        "content": [
+            SIGNED,
+            {"type": "text", "text": "Look."},
+            {"type": "tool_use", "id": "c", "name": "f", "input": {"a": 1}},
+        ],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 2, "output_tokens": 3},
+    },
+    ResponsesBackend: {"output": [THOUGHT, WORDS, CALL], "usage": {"input_tokens": 2, "output_tokens": 3}},
+}
+
+
+@pytest.mark.parametrize("backend", WHOLE, ids=["Messages", "Responses"])
+async def test_an_endpoint_that_does_not_stream_is_read_as_well(backend: Any) -> None:
+    asked = ChatRequest("m", [Message("user", "Go.")], tools=(ToolDefinition("f"),))
+    async with serve([json_reply(WHOLE[backend])]) as fake:
+        wire = backend(Endpoint.of(fake.base_url))
+        told = [event async for event in wire.stream(asked)]
+        await wire.close()
+    shown = [event for event in told if isinstance(event, Reasoning | Text | CallEnd | Usage | Finish)]
+    assert shown == [Reasoning("Hm."), Text("Look."), CallEnd(0, {"a": 1}), Usage(2, 3), Finish("tool_calls")]
+
+
+@pytest.mark.parametrize(
+    ("backend", "body", "code"),
+    [
+        (AnthropicBackend, {"type": "error", "error": {"type": "overloaded_error", "message": "Full."}}, "overloaded"),
+        (ResponsesBackend, {"error": {"code": "insufficient_quota", "message": "Full."}}, "rate_limited"),
+        (
+            ResponsesBackend,
+            {"status": "failed", "error": {"code": "server_error", "message": "Full."}},
+            "upstream_failed",
+        ),
+        (AnthropicBackend, {"detail": "Full."}, "not_an_api"),
+    ],
+    ids=["Messages", "Responses", "failed response", "neither"],
+)
+async def test_an_error_that_comes_with_status_200_is_told_with_its_reason(
+    backend: Any, body: dict[str, Any], code: str
+) -> None:
+    async with serve([json_reply(body)]) as fake:
+        wire = backend(Endpoint.of(fake.base_url))
+        with pytest.raises(ModelError, match="Full") as told:
+            await anext(wire.stream(ChatRequest("m", [Message("user", "Go.")])))
+        await wire.close()
+    assert told.value.code == code
+
+
+async def test_what_responses_refuse_is_left_out_there_too_and_told() -> None:
+    """N19."""
+    said = {"error": {"message": "Unsupported parameter: 'temperature' is not supported with this model."}}
+    ended = {"type": "response.completed", "response": {}}
+    asked = ChatRequest("m", [Message("user", "Go.")], temperature=0.5)
+
+    def answer(body: dict[str, Any]) -> Reply:
+        return json_reply(said, 400) if "temperature" in body else Reply(sse(ended, done=False))
+
+    async with serve(answer) as fake:
+        wire = ResponsesBackend(Endpoint.of(fake.base_url))
+        told = [event async for event in wire.stream(asked)]
+        await wire.close()
+    assert ["temperature" in body for body in fake.bodies] == [True, False]
+    assert [event.text.partition(":")[0] for event in told if isinstance(event, Notice)] == ["temperature"]
+
+
+async def test_a_temperature_that_thoughts_leave_no_room_for_is_told() -> None:
+    """N19."""
+    ends = [{"type": "message_stop"}]
+    asked = ChatRequest("m", [Message("user", "Go.")], temperature=0.5, extra={"reasoning_effort": "low"})
+    async with serve([Reply(sse(*ends, done=False))]) as fake:
+        wire = AnthropicBackend(Endpoint.of(fake.base_url))
+        told = [[e async for e in wire.stream(one)] for one in (asked, replace(asked, temperature=1))]
+        await wire.close()
+    notes = [[event.text.partition(":")[0] for event in one if isinstance(event, Notice)] for one in told]
+    assert notes == [["temperature"], []]
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("https://h", "https://h/v1"),
+        ("https://h/v1/messages", "https://h/v1"),
+        ("https://h/anthropic", "https://h/anthropic/v1"),
+    ],
+)
+def test_an_address_of_messages_is_taken_as_its_packages_take_it(given: str, used: str) -> None:
+    assert AnthropicBackend(Endpoint.of(given)).endpoint.base_url == used
+
+
 def test_refusals_and_log_probabilities_of_responses_are_told_as_what_they_are() -> None:
     token = {"token": "I", "logprob": -0.1}
     told = [
@@ -285,7 +394,7 @@ def test_thoughts_go_back_as_text_where_responses_seal_none(sealed: str, learnt:
     done = [{"type": "response.output_item.done", "output_index": 0, "item": told}]
     assert thought_in(responses_wire.EventReader, done) == learnt
     asked = ChatRequest("m", [Message("user", "Go."), Message("assistant", "Gone.", reasoning="Hm.")])
-    sent = responses_wire.responses_body(asked, model="m", tools=[], thinks=bool(learnt))
+    sent = responses_wire.responses_body(asked, model="m", tools=[], profile=Profile(reasoning=learnt))  # type: ignore[arg-type]
     adapter_of(ResponseCreateParamsStreaming).validate_python(sent)
     assert [item["type"] for item in sent["input"]] == ["message", *(["reasoning"] if learnt else []), "message"]
 

@@ -153,6 +153,19 @@ async def test_failures_are_told_apart(reply: Reply, code: str) -> None:
     assert raised.value.code == code
 
 
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("http://h:11434", "http://h:11434"),
+        ("http://h:11434/api/chat", "http://h:11434"),
+        ("https://h/ollama", "https://h/ollama"),
+        ("https://h/ollama/v1/", "https://h/ollama"),
+    ],
+)
+def test_a_proxys_path_before_the_api_stays(given: str, used: str) -> None:
+    assert OllamaBackend(Endpoint.of(given)).endpoint.base_url == used
+
+
 async def test_installed_models_are_listed() -> None:
     async with serve([json_reply({"models": [{"name": "gemma3:1b", "size": 1}, {"model": "b"}]})]) as fake:
         backend = OllamaBackend(Endpoint.of(fake.base_url))

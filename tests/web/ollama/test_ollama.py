@@ -9,14 +9,20 @@ from typing import Any
 
 import aiohttp
 import ollama
+import openai
 import pytest
 
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatEvent, Extra, Finish, ImagePart, Reasoning, Text, Usage
 from naru.models.scripted import Answer, ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.anthropic import AnthropicBackend
+from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.responses import ResponsesBackend
+from tests.models.fake_endpoint import Reply, json_reply, serve
 from tests.web.conftest import MemoryHub, application, served
-from tests.web.faces.strict import strictly
-from tests.web.upstream import upstream
+from tests.web.faces.strict import post, strictly
+from tests.web.upstream import text_reply, upstream
 
 WEATHER = {
     "type": "function",
@@ -186,6 +192,62 @@ async def test_texts_are_embedded_by_the_endpoint() -> None:
             await client._client.aclose()
         assert endpoint.asked[-1] == {"model": "m", "input": "a"}
         await hub.backend.close()
+
+
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [(OllamaBackend, "/v1/embeddings"), (ResponsesBackend, "/v1/embeddings"), (AnthropicBackend, None)],
+    ids=["Ollama", "Responses", "Messages"],
+)
+async def test_texts_are_embedded_by_endpoints_of_other_apis_that_have_a_place_for_it(wire: Any, path: str) -> None:
+    found = {"data": [{"index": 0, "embedding": [0.5]}], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+    async with serve(lambda _: json_reply({"object": "list", "model": "m", **found})) as endpoint:
+        backend = wire(Endpoint.of(endpoint.base_url))
+        async with served(application(MemoryHub(backend))) as url:
+            client = ollama.AsyncClient(host=url)
+            async with openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="made-up", max_retries=0) as other:
+                if path is None:
+                    with pytest.raises(openai.NotFoundError, match="has no /embeddings"):
+                        await other.embeddings.create(model="m", input="a")
+                else:
+                    assert (await client.embed(model="m", input="a")).embeddings == [[0.5]]
+                    assert (await other.embeddings.create(model="m", input="a")).data[0].embedding == [0.5]
+            await client._client.aclose()
+        await backend.close()
+    assert endpoint.paths == ([path] * 2 if path else [])
+
+
+OWN = {"num_ctx": 2048, "repeat_penalty": 1.1, "mirostat": 1, "top_k": 4}
+
+
+@pytest.mark.parametrize(
+    ("settings", "size", "note"),
+    [(0, 2048, None), (2048, 2048, None), (16_384, 16_384, "num_ctx: not passed on")],
+    ids=["unset", "the same", "another"],
+)
+async def test_what_only_ollama_has_goes_to_endpoints_of_its_api(settings: int, size: int, note: str | None) -> None:
+    said = Reply([json.dumps({"message": {"content": "Hi"}, "done": True}).encode() + b"\n"], content_type="text/x")
+    async with serve(lambda body: said if "messages" in body else json_reply({}, 404)) as endpoint:
+        backend = OllamaBackend(Endpoint.of(endpoint.base_url), context_tokens=settings)
+        async with served(application(MemoryHub(backend))) as url:
+            asked = {"model": "m", "messages": ASK, "options": {**OWN, "num_predict": 5}, "keep_alive": "9m"}
+            _, told = await post(f"{url}/api/chat", {**asked, "stream": False})
+        await backend.close()
+    sent = endpoint.bodies[-1]
+    assert (sent["keep_alive"], sent["options"]) == ("9m", {**OWN, "num_predict": 5, "num_ctx": size})
+    assert told.get("naru", {}).get("note", "").partition(",")[0] == (note or "")
+
+
+async def test_endpoints_of_other_apis_are_not_told_what_only_ollama_has_and_the_caller_hears_it() -> None:
+    """N19."""
+    async with upstream([text_reply("Hi")]) as endpoint:
+        hub = MemoryHub(endpoint.backend())
+        async with served(application(hub)) as url:
+            asked = {"model": "m", "messages": ASK, "options": OWN, "keep_alive": -1, "stream": False}
+            _, told = await post(f"{url}/api/chat", asked)
+        await hub.backend.close()
+    assert endpoint.asked[-1].keys() == {"model", "messages", "stream", "stream_options", "top_k"}
+    assert told["naru"]["note"].startswith("keep_alive, mirostat, num_ctx, repeat_penalty: not passed on")
 
 
 async def test_what_says_nothing_embeds_nothing_as_at_ollama_and_asks_no_endpoint() -> None:

@@ -87,9 +87,14 @@ def messages_body(
     if isinstance(form := form_asked(request), dict):
         body["output_config"] = {"format": {"type": "json_schema", "schema": form}}
     _think(body, effort_asked(request), adapts=profile.adapts_thinking)
-    for name in profile.refused_parameters:
+    for name in profile.refused_parameters - {"stream"}:
         body.pop(name, None)
     return body
+
+
+def thinks(request: ChatRequest) -> bool:
+    """Tell whether a request asks for thoughts."""
+    return effort_asked(request) in _BUDGETS
 
 
 def _think(body: JsonObject, effort: str, *, adapts: bool) -> None:
@@ -104,7 +109,8 @@ def _think(body: JsonObject, effort: str, *, adapts: bool) -> None:
         body["output_config"] = {**body.get("output_config", {}), "effort": tried}
     else:
         body["thinking"] = {"type": "enabled", "budget_tokens": budget}
-    body["max_tokens"] += budget  # The limit counts thoughts too.
+    if body["max_tokens"] <= budget:  # The limit counts thoughts too, and must leave room for words.
+        body["max_tokens"] += budget
     body.pop("temperature", None)  # Thinking goes with none but its own.
 
 
@@ -222,6 +228,23 @@ class EventReader:
                 said = error_text(dict(event))
                 raise failure(classify(status, said), f"{self._where} failed: {said}", status=status)
         return []
+
+    def whole(self, answer: JsonObject) -> list[ChatEvent]:
+        """Read the message of an endpoint that does not stream.
+
+        Raises:
+            ModelError: it is an error.
+        """
+        if answer.get("type") == "error":
+            return self.feed(answer)
+        events: list[ChatEvent] = []
+        for index, block in enumerate(answer["content"]):
+            events += self._begin(index, dict(block))
+            if thought := block.get("thinking"):
+                events += self._reader.reasoning(str(thought))
+            events += self._stop(index)
+        events += self.feed({"type": "message_delta", "delta": answer, "usage": answer.get("usage")})
+        return events + self.feed({"type": "message_stop"})
 
     def _begin(self, index: int, block: JsonObject) -> list[ChatEvent]:
         self._blocks[index] = block

@@ -14,7 +14,7 @@ from naru.models.backend import InBatches
 from naru.models.known.adapt import Learned
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
-from naru.models.transport.endpoint import Endpoint
+from naru.models.transport.endpoint import WHOLE_BODY_BYTES, Endpoint
 from naru.models.transport.failures import decode, failure, looks_like_html
 from naru.models.transport.http_pool import HttpPool
 from naru.models.transport.json_text import encode
@@ -36,6 +36,14 @@ class EventReader(Protocol):
 
         Raises:
             ModelError: the endpoint tells an error.
+        """
+        ...
+
+    def whole(self, answer: JsonObject) -> list[ChatEvent]:
+        """Read the answer of an endpoint that does not stream.
+
+        Raises:
+            ModelError: it is an error.
         """
         ...
 
@@ -61,6 +69,8 @@ class WireBackend(InBatches, Knowing):
     listing: ClassVar[tuple[str, str, tuple[str, ...]]] = ("/models", "data", ("id",))
     """Where models are listed, in which field, by which fields of a row."""
     pictures_in_results = True
+    whole_answers: ClassVar[bool] = True
+    """An answer of JSON is no stream; where streams are of JSON themselves, it is one of a single object."""
 
     def __init__(
         self,
@@ -95,6 +105,9 @@ class WireBackend(InBatches, Knowing):
         answer, reader, learned = await self._ask(request)
         split, read = self.split(), self.events(reader)
         try:
+            if answer.content_type == "application/json" and self.whole_answers:
+                yield await self._whole(answer, read)
+                return
             while not read.ended:
                 piece = await answer.read()
                 if looks_like_html(answer.content_type, piece):
@@ -114,6 +127,19 @@ class WireBackend(InBatches, Knowing):
         finally:
             learned.saw_reasoning(reader.reasoned_in)
             answer.close()
+
+    async def _whole(self, answer: Reply, reader: EventReader) -> list[ChatEvent]:
+        """Read an answer that is no stream: of an endpoint that gives none, or an error with status 200."""
+        text = await answer.read_some(WHOLE_BODY_BYTES)
+        answer.release()
+        told = decode(text)
+        if not isinstance(told, dict):
+            raise failure("broken_off", f"{self.http.where} answered 200 with JSON that is not whole: {text[:120]!r}.")
+        try:
+            return reader.whole(told)
+        except _MISSHAPEN as error:
+            said = f"{self.http.where} answered with an object of another form than its API's: {text[:120]!r}"
+            raise failure("not_an_api", said) from error
 
     def _read(self, reader: EventReader, payloads: Sequence[bytes]) -> tuple[list[ChatEvent], ModelError | None]:
         """Read what arrived together; what was said before a fault stays said."""

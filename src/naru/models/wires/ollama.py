@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from naru.messages import ChatEvent, ChatRequest, Extra, ImagePart, JsonObject, MediaPart, Message, Usage
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
+from naru.models.asking.strategy import OF_OLLAMA
 from naru.models.known import size
 from naru.models.known.context_length import of_ollama
 from naru.models.known.count import count
@@ -27,6 +28,8 @@ _OPTIONS = (
     *("presence_penalty", "frequency_penalty"),
 )
 _PASSED = ("keep_alive", "logprobs", "top_logprobs")
+_API = re.compile(r"/(?:v1|api(?:/\w+)?)$")
+"""With what people end its address; a path before it, of a proxy, stays."""
 _NOTHING_KNOWN = Profile()
 DEFAULT_CONTEXT = 8192
 """Ollama's own default, 4096 or less, cuts tool prompts without a word; more would cost memory that nobody gave."""
@@ -39,6 +42,9 @@ class OllamaBackend(WireBackend):
     schemas = "ollama"
     takes = frozenset({*_OPTIONS, *_PASSED, *WORDS, "temperature", "stop", "response_format"})
     pictures_in_results = False
+    whole_answers = False
+    openai_path = "/v1"
+    """Where the endpoint has embeddings and plain completions in OpenAI's form."""
     listing = ("/api/tags", "models", ("name", "model"))
 
     def __init__(
@@ -50,8 +56,7 @@ class OllamaBackend(WireBackend):
         context_tokens: int = 0,
         timeout_seconds: float = 120.0,
     ) -> None:
-        parts = urlsplit(endpoint.base_url)
-        root = replace(endpoint, base_url=f"{parts.scheme}://{parts.netloc}")
+        root = replace(endpoint, base_url=_API.sub("", endpoint.base_url))
         super().__init__(root, profile, model=model, timeout_seconds=timeout_seconds)
         self._context_tokens = context_tokens
         """0 takes the model's own `num_ctx`, else `DEFAULT_CONTEXT` or what it was trained for, if that is less."""
@@ -66,7 +71,9 @@ class OllamaBackend(WireBackend):
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
-        tokens = self._context_tokens or self.knowledge.of(model).said_tokens or DEFAULT_CONTEXT
+        own = sent.extra.get(OF_OLLAMA, {})
+        said = own.get("num_ctx") or self.knowledge.of(model).said_tokens
+        tokens = self._context_tokens or said or DEFAULT_CONTEXT
         body = chat_body(sent, model=model, context_tokens=tokens, profile=profile)
         return {**body, "tools": tools} if tools else body
 
@@ -77,6 +84,12 @@ class OllamaBackend(WireBackend):
     def carries(self, part: MediaPart) -> bool:
         """Take pictures, as data."""
         return isinstance(part, ImagePart) and bool(part.data)
+
+    def leaves_out(self, request: ChatRequest) -> frozenset[str]:
+        """The size of the context that the settings give holds for every request."""
+        own = request.extra.get(OF_OLLAMA, {})
+        is_other = self._context_tokens and own.get("num_ctx") not in (None, self._context_tokens)
+        return frozenset({"num_ctx"} if is_other else ())
 
     def split(self) -> Splitter:
         """Split lines."""
@@ -125,6 +138,10 @@ class EventReader:
             events += self._reader.finish(event.get("done_reason"), _usage(event))
         return events
 
+    def whole(self, answer: JsonObject) -> list[ChatEvent]:
+        """Read an answer that came at once."""
+        return self.feed(answer)
+
 
 def chat_body(
     request: ChatRequest, *, model: str, context_tokens: int, profile: Profile = _NOTHING_KNOWN
@@ -137,6 +154,9 @@ def chat_body(
         options["num_predict"] = request.max_tokens
     if request.stop:
         options["stop"] = list(request.stop)
+    own = request.extra.get(OF_OLLAMA, {})
+    kept = {name: own[name] for name in _PASSED if name in own}
+    options = {name: value for name, value in own.items() if name not in kept} | options
     options |= {name: request.extra[name] for name in _OPTIONS if request.extra.get(name) is not None}
     names = {call.id: call.name for message in request.messages for call in message.tool_calls}
     body: JsonObject = {
@@ -149,7 +169,7 @@ def chat_body(
         body["format"] = form
     if effort := effort_asked(request):
         body["think"] = _think(effort, profile)
-    return body | {name: request.extra[name] for name in _PASSED if name in request.extra}
+    return body | kept | {name: request.extra[name] for name in _PASSED if name in request.extra}
 
 
 def _think(effort: str, profile: Profile) -> bool | str:

@@ -13,12 +13,14 @@ class ResponsesBackend(WireBackend):
     """A `Backend` over /v1/responses; nothing is kept there."""
 
     path = "/responses"
+    openai_path = ""
+    """Where the endpoint has embeddings and plain completions in OpenAI's form."""
     schemas = "openai"
     takes = TAKES
 
     def body(self, sent: ChatRequest, model: str, tools: list[JsonObject], profile: Profile) -> JsonObject:
         """Build the body."""
-        return responses_body(sent, model=model, tools=tools, thinks=profile.takes_thoughts)
+        return responses_body(sent, model=model, tools=tools, profile=profile)
 
     def events(self, reader: AnswerReader) -> EventReader:
         """Read the stream's events."""

@@ -19,6 +19,7 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.known.count import count
+from naru.models.known.profile import Profile
 from naru.models.known.thinking import WORDS, effort_asked
 from naru.models.transport.failures import classify, error_text, failure
 from naru.models.transport.json_text import encode
@@ -29,6 +30,8 @@ _PASSED = (
 )
 TAKES = frozenset({*_PASSED, *WORDS, "temperature", "response_format", "verbosity", "logprobs"})
 """Of what a request sets beside its turns and tools, by the names of chat completions."""
+_NOTHING_KNOWN = Profile()
+_OVER = ("rate_limit_exceeded", "insufficient_quota")
 _REASONS = {"max_output_tokens": "length", "content_filter": "content_filter"}
 _THOUGHTS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
 
@@ -39,18 +42,15 @@ def carries(part: MediaPart) -> bool:
 
 
 def responses_body(
-    request: ChatRequest, *, model: str, tools: Sequence[JsonObject], thinks: bool = False
+    request: ChatRequest, *, model: str, tools: Sequence[JsonObject], profile: Profile = _NOTHING_KNOWN
 ) -> JsonObject:
-    """Build the body of a streaming request, already prepared; nothing is kept at the endpoint.
-
-    `thinks` gives thoughts back that nobody sealed.
-    """
+    """Build the body of a streaming request, already prepared; nothing is kept at the endpoint."""
     body: JsonObject = {
         "model": model,
         "input": [
             item
             for position, message in enumerate(request.messages)
-            for item in _items(message, f"rs_{position}", thinks=thinks)
+            for item in _items(message, f"rs_{position}", thinks=profile.takes_thoughts)
         ],
         "stream": True,
         "store": False,
@@ -74,6 +74,8 @@ def responses_body(
         body["text"] = {"format": form or {"type": "text"}, **({"verbosity": verbosity} if verbosity else {})}
     if request.extra.get("logprobs"):
         body["include"].append("message.output_text.logprobs")
+    for name in profile.refused_parameters - {"stream"}:
+        body.pop(name, None)
     return body
 
 
@@ -178,10 +180,33 @@ class EventReader:
                 return self._end(event.get("response") or {})
             case "response.failed" | "error":
                 told = event.get("response") or event
-                code, said = str((told.get("error") or told).get("code")), error_text(told)
-                status = 429 if code == "rate_limit_exceeded" else 400 if code.startswith("invalid_") else 500
-                raise failure(classify(status, said), f"{self._where} failed: {said}", status=status)
+                error, said = told.get("error") or told, error_text(told)
+                code = str(error.get("code"))
+                status = 429 if code in _OVER else 400 if code.startswith("invalid_") else 500
+                kind = classify(status, said, code)
+                raise failure(kind, f"{self._where} failed: {said}", status=status, detail={"error": error})
         return []
+
+    def whole(self, answer: JsonObject) -> list[ChatEvent]:
+        """Read the response of an endpoint that does not stream.
+
+        Raises:
+            ModelError: it failed.
+        """
+        if answer.get("error"):
+            return self.feed({"type": "error", **answer})
+        events: list[ChatEvent] = []
+        for index, item in enumerate(answer["output"]):
+            events += self.feed({"type": "response.output_item.added", "output_index": index, "item": item})
+            for part in (*(item.get("summary") or ()), *(item.get("content") or ())):
+                if part.get("type") == "refusal":
+                    events += self._reader.refusal(str(part.get("refusal") or ""))
+                elif item.get("type") == "reasoning":
+                    events += self._reader.reasoning(str(part.get("text") or ""))
+                else:
+                    events += self._said({"delta": part.get("text"), "logprobs": part.get("logprobs")})
+            events += self._done(index, item)
+        return events + self._end(answer)
 
     def _said(self, event: Mapping[str, Any]) -> list[ChatEvent]:
         events = self._reader.text(str(event.get("delta") or ""))

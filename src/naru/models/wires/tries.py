@@ -11,14 +11,14 @@ from naru.messages import ChatRequest, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.offer import Offer, offer
-from naru.models.asking.strategy import OVERRIDE, prepare
+from naru.models.asking.strategy import OF_OLLAMA, OVERRIDE, prepare
 from naru.models.backend import Backend
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.known.trial import Trial
 from naru.models.narrowed import Narrowed
 
-_OUR_OWN = frozenset({OVERRIDE, "parallel_tool_calls"})
+_OUR_OWN = frozenset({OVERRIDE, OF_OLLAMA, "parallel_tool_calls"})
 """What is kept here, whatever the endpoint takes."""
 
 
@@ -48,6 +48,10 @@ class Knowing(Backend):
     def carries(self, part: MediaPart) -> bool:
         """Tell whether this API has a form for a part."""
         return True
+
+    def leaves_out(self, request: ChatRequest) -> frozenset[str]:
+        """Return what this API has no room for in a request, of the names that it takes and of Ollama's own."""
+        return frozenset(request.extra.get(OF_OLLAMA, ()))
 
     def tries(self, request: ChatRequest, schemas: str, where: str) -> Tries:
         """Begin to ask an endpoint, in this form of tool schemas."""
@@ -104,7 +108,7 @@ class Tries:
             for name, value in (("temperature", asked.temperature), ("stop", asked.stop or None))
             if value is not None
         }
-        left = given & self.profile.refused_parameters
+        left = given & self.profile.refused_parameters | self._wire.leaves_out(asked)
         if self._wire.takes is not None:
             left |= given - self._wire.takes
             form = asked.extra.get("response_format")

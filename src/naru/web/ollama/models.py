@@ -126,7 +126,7 @@ class Models:
         asked: JsonObject = {"model": name, "input": text}
         if body.get("dimensions"):
             asked["dimensions"] = body["dimensions"]
-        reply = await backend.http.post("/embeddings", encode(asked))
+        reply = await backend.http.post(f"{backend.openai_path}/embeddings", encode(asked))
         try:
             if reply.status >= 400:
                 raise await backend.http.refusal(reply)
@@ -136,7 +136,7 @@ class Models:
                 raise ValueError("one for each text was asked for")
             tokens = count((answer.get("usage") or {}).get("prompt_tokens"))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"{backend.where} answered with something that is no list of embeddings.") from error
+            raise ModelError(f"{backend.http.where} answered with something that is no list of embeddings.") from error
         finally:
             reply.close()
         return shown, vectors, tokens

@@ -8,6 +8,7 @@ from typing import Any
 
 from naru.facts import fact
 from naru.messages import ChatRequest, Finish, JsonObject
+from naru.models.asking.strategy import OF_OLLAMA
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
 from naru.web.face.reading.history import read_messages
@@ -18,6 +19,7 @@ from naru.web.face.seam import Asked
 LATEST = ":latest"
 """What Ollama's clients put after a name that has no tag."""
 _SAMPLING = ("top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty")
+_READ = frozenset({*_SAMPLING, "temperature", "num_predict", "stop"})
 _NOT_KEPT = (0, "0", "0s", "0m")
 """Without turns or a prompt a request loads a model; to be kept so long it unloads it."""
 _KINDS: Kinds = {**dict.fromkeys(("prompt", "system"), (str,)), "think": (bool, str)}
@@ -77,6 +79,9 @@ def _most_tokens(options: JsonObject) -> int | None:
 def _extra(body: JsonObject, options: JsonObject) -> JsonObject:
     """Return what the wires know by OpenAI's names."""
     extra: JsonObject = {name: options[name] for name in _SAMPLING if options.get(name) is not None}
+    own = {name: value for name, value in options.items() if name not in _READ} | {"keep_alive": body.get("keep_alive")}
+    if own := {name: value for name, value in own.items() if value is not None}:
+        extra[OF_OLLAMA] = own
     form = body.get("format")
     if isinstance(form, dict):
         extra["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": form}}

@@ -12,7 +12,9 @@ from naru.models.limits.bounded import BoundedBackend
 from naru.models.narrowed import Narrowed
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
+from naru.models.wires.ollama import OllamaBackend
 from naru.models.wires.openai_http import OpenAIBackend
+from naru.models.wires.responses import ResponsesBackend
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.face.core import Core
 from naru.web.face.names import HUB_TOOLS_SUFFIX
@@ -23,16 +25,20 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
-def raw_backend(backend: Backend, model: str) -> tuple[OpenAIBackend, str] | None:
+RawBackend = OpenAIBackend | OllamaBackend | ResponsesBackend
+"""Those whose endpoints have OpenAI's older paths too."""
+
+
+def raw_backend(backend: Backend, model: str) -> tuple[RawBackend, str] | None:
     """Return the HTTP endpoint of a model, whatever it is wrapped in, and the model's name there.
 
-    None when it speaks another wire.
+    None when it has none of OpenAI's paths.
 
     Raises:
         NotFoundError: no endpoint serves the model.
     """
     seen: object = for_model(backend, model)
-    while seen is not None and not isinstance(seen, OpenAIBackend):
+    while seen is not None and not isinstance(seen, RawBackend):
         model = seen.model if isinstance(seen, Narrowed) else model
         seen = getattr(seen, "backend", None)
     return (seen, model or seen.model) if seen is not None else None
@@ -82,7 +88,7 @@ class PassThrough:
         backend, model = found
         if model != asked_model:
             body = encode({**asked, "model": model})
-        answer = await backend.http.post(self._path, body)
+        answer = await backend.http.post(backend.openai_path + self._path, body)
         try:
             await _relay(answer, backend, client)
             answer.release()
@@ -90,7 +96,7 @@ class PassThrough:
             answer.close()
 
 
-async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> None:
+async def _relay(answer: Reply, backend: RawBackend, client: ChatClient) -> None:
     if answer.status >= 400:
         raise await backend.http.refusal(answer)
     if answer.content_type == "text/event-stream":
@@ -100,7 +106,9 @@ async def _relay(answer: Reply, backend: OpenAIBackend, client: ChatClient) -> N
     body = await answer.read_some(WHOLE_BODY_BYTES + 1)
     if answer.content_type != "application/json":
         shown = body[:200].decode("utf-8", "replace")
-        raise ModelError(f"{backend.where} answered {answer.status} with {answer.content_type}: {shown}")
+        raise ModelError(f"{backend.http.where} answered {answer.status} with {answer.content_type}: {shown}")
     if len(body) > WHOLE_BODY_BYTES:
-        raise ModelError(f"{backend.where} answered with more than {WHOLE_BODY_BYTES >> 20} MB: ask for less at once.")
+        raise ModelError(
+            f"{backend.http.where} answered with more than {WHOLE_BODY_BYTES >> 20} MB: ask for less at once."
+        )
     await client.answer(body)

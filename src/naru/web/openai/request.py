@@ -27,7 +27,7 @@ from naru.web.face.seam import Asked
 
 _KNOWN = frozenset(
     "model messages tools functions tool_choice function_call temperature max_tokens max_completion_tokens stop stream "
-    "stream_options mcp_servers n".split()
+    "stream_options mcp_servers n naru_ollama".split()
 )
 _ONLY_WITH_TOOLS = frozenset({"parallel_tool_calls"})
 """Endpoints refuse these where no tools are offered."""
