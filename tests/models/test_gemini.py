@@ -170,6 +170,30 @@ async def test_a_blocked_prompt_ends_as_filtered() -> None:
     assert events == [Finish("content_filter")]
 
 
+@pytest.mark.parametrize("reason", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"])
+async def test_what_google_could_not_read_of_a_model_is_no_answer(reason: str) -> None:
+    """It comes without a word: told as an end, it would be an empty answer."""
+    ended = {"candidates": [{"finishReason": reason, "index": 0}]}
+    with pytest.raises(ModelError, match=f"broke off its answer; its reason is {reason}") as told:
+        await ask([stream(ended)])
+    assert told.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("CONTINUATION", "length"), ("RECITATION", "content_filter"), ("IMAGE_SAFETY", "content_filter")],
+)
+async def test_ends_of_google_are_told_in_openais_words(reason: str, told: str) -> None:
+    events, _ = await ask([stream(chunk({"text": "Half"}, finish=reason))])
+    assert events == [Text("Half"), Finish(told)]
+
+
+async def test_every_text_that_shall_end_an_answer_is_sent_for_google_to_judge() -> None:
+    """N19: it takes five, and says so."""
+    _, fake = await ask([stream(chunk(finish="STOP"))], replace(ASK, stop=["a", "b", "c", "d", "e", "f"]))
+    assert fake.bodies[0]["generationConfig"]["stopSequences"] == ["a", "b", "c", "d", "e", "f"]
+
+
 async def test_a_quota_error_says_when_to_come_again() -> None:
     error = {
         "code": 429,

@@ -321,6 +321,16 @@ def test_what_a_request_sets_goes_to_responses_by_its_names() -> None:
     assert "message.output_text.logprobs" in body["include"]
 
 
+def test_parts_of_a_thought_are_paragraphs() -> None:
+    def summary(part: int, delta: str, item: int = 0) -> dict[str, Any]:
+        where = {"output_index": item, "summary_index": part}
+        return {"type": "response.reasoning_summary_text.delta", "delta": delta, **where}
+
+    told = [summary(0, "**Look"), summary(0, "ing**"), summary(1, "**Answering**"), summary(0, "**More**", item=1)]
+    found = events(responses_wire.EventReader, told)
+    assert "".join(event.text for event in found) == "**Looking**\n\n**Answering**\n\n**More**"
+
+
 def test_encrypted_thoughts_come_back_from_responses() -> None:
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "eHh4"}
     found = events(

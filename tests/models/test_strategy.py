@@ -49,6 +49,8 @@ def test_prompted_shows_the_tools_in_the_system_text_and_sends_none() -> None:
     assert "additionalProperties" not in system, "schema keywords end up in arguments"
     assert "required" not in system
     assert sent.stop == ("END", "[Tool Result"), "an invented observation is cut (N1)"
+    asked = ("a", "b", "c", "d", "e")
+    assert prepare(replace(ASK, tool_choice="auto", stop=asked), PROMPTED).stop == asked, "none is lost (N19)"
 
 
 def test_the_history_is_written_in_the_taught_dialect() -> None:

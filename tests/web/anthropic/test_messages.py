@@ -434,9 +434,10 @@ async def test_tools_that_anthropics_servers_run_are_refused_by_name_and_those_o
         assert status == 400
         assert "'web_search_20260318'" in strictly(ErrorResponse, answer).error.message
         own = [{"type": "bash_20250124", "name": "bash"}, {"type": "text_editor_20250728", "name": "edit"}]
+        own.append({"type": "memory_20250818", "name": "memory"})
         status, _ = await post(f"{url}/v1/messages", BODY | {"tools": own})
     assert status == 200
-    assert [tool.name for tool in backend.requests[0].tools] == ["bash", "edit"]
+    assert [tool.name for tool in backend.requests[0].tools] == ["bash", "edit", "memory"]
     assert "command" in backend.requests[0].tools[0].input_schema["properties"]
 
 

@@ -122,4 +122,5 @@ def _chosen(request: ChatRequest) -> Sequence[ToolDefinition]:
 
 
 def _stops(asked: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*asked, *own)))[:_STOPS_AT_MOST]
+    """Return the caller's, all of them, and as many of ours as there is room for: those are cut here as well."""
+    return tuple(dict.fromkeys((*asked, *own)))[: max(len(asked), _STOPS_AT_MOST)]

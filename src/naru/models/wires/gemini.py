@@ -49,8 +49,12 @@ _NO_SIGNATURE = b"skip_thought_signature_validator"
 """Google's documented stand-in for calls whose signature is not known (from another model or an older run)."""
 _PASSED = ("top_p", "top_k", "seed", "presence_penalty", "frequency_penalty")
 _BUDGETS = {"none": 0, "minimal": 1024, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576, "max": 24576}
-_REASONS = {"STOP": "stop", "MAX_TOKENS": "length", "MALFORMED_FUNCTION_CALL": "stop"}
-
+_REASONS = {"STOP": "stop", "TOO_MANY_TOOL_CALLS": "stop", "MAX_TOKENS": "length", "CONTINUATION": "length"}
+"""All others are filters."""
+_NO_ENDS = frozenset(
+    {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE"}
+)
+"""What the model wrote could not be read there, and is not told: the answer is not whole."""
 _MISSHAPEN = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
 """What the SDK raises for what it was not made for, from either side."""
 _responses: ContextVar[list[aiohttp.ClientResponse] | None] = ContextVar("_responses", default=None)
@@ -114,7 +118,9 @@ class GeminiBackend(Knowing):
                 _close(responses)
             if reason is None:
                 raise failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
-            for event in reader.finish(reason, usage):
+            if reason in _NO_ENDS:
+                raise failure("broken_off", f"{self.http.where} broke off its answer; its reason is {reason}.")
+            for event in reader.finish(_REASONS.get(reason, "content_filter"), usage):
                 yield event
 
     async def _opened(
@@ -181,7 +187,7 @@ class GeminiBackend(Knowing):
         for field, value in (
             ("temperature", request.temperature),
             ("max_output_tokens", request.max_tokens),
-            ("stop_sequences", list(request.stop)[:5] or None),
+            ("stop_sequences", list(request.stop) or None),
             ("thinking_config", _thinking(effort_asked(request))),
             *((name, request.extra.get(name)) for name in _PASSED),
         ):
@@ -358,10 +364,11 @@ def _content_parts(content: str | tuple[ContentPart, ...]) -> list[JsonObject]:
 
 
 def _reason_of(chunk: Any) -> str | None:
+    """Return why an answer ended, in Google's word; None while it goes on."""
     if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason is not None:
-        return "content_filter"
+        return "SAFETY"
     reason = chunk.candidates[0].finish_reason if chunk.candidates else None
-    return _REASONS.get(reason.value, "content_filter") if reason is not None else None
+    return str(reason.value) if reason is not None else None
 
 
 def _usage_of(chunk: Any) -> Usage | None:

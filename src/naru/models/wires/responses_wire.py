@@ -152,6 +152,8 @@ class EventReader:
         self.ended = False
         self._reader = reader
         self._where = where
+        self._thought_in: tuple[Any, ...] = ()
+        """The part of a thought that is open."""
         self._streamed: set[int] = set()
         """Calls whose arguments came in pieces."""
 
@@ -165,7 +167,7 @@ class EventReader:
         if kind == "response.output_text.delta":
             return self._said(event)
         if kind in _THOUGHTS:
-            return self._reader.reasoning(str(event.get("delta") or ""))
+            return self._thought(event)
         match kind:
             case "response.refusal.delta":
                 return self._reader.refusal(str(event.get("delta") or ""))
@@ -198,15 +200,25 @@ class EventReader:
         events: list[ChatEvent] = []
         for index, item in enumerate(answer["output"]):
             events += self.feed({"type": "response.output_item.added", "output_index": index, "item": item})
-            for part in (*(item.get("summary") or ()), *(item.get("content") or ())):
+            for position, part in enumerate((*(item.get("summary") or ()), *(item.get("content") or ()))):
                 if part.get("type") == "refusal":
                     events += self._reader.refusal(str(part.get("refusal") or ""))
                 elif item.get("type") == "reasoning":
-                    events += self._reader.reasoning(str(part.get("text") or ""))
+                    place = {"output_index": index, "summary_index": position}
+                    events += self._thought({**place, "delta": part.get("text")})
                 else:
                     events += self._said({"delta": part.get("text"), "logprobs": part.get("logprobs")})
             events += self._done(index, item)
         return events + self._end(answer)
+
+    def _thought(self, event: Mapping[str, Any]) -> list[ChatEvent]:
+        """Read a piece of a thought; each part of it is a paragraph, as other APIs have them."""
+        thought = str(event.get("delta") or "")
+        if not thought:
+            return []
+        place = tuple(event.get(f"{name}_index") for name in ("output", "summary", "content"))
+        is_new, self._thought_in = self._thought_in not in ((), place), place
+        return self._reader.reasoning(f"\n\n{thought}" if is_new else thought)
 
     def _said(self, event: Mapping[str, Any]) -> list[ChatEvent]:
         events = self._reader.text(str(event.get("delta") or ""))

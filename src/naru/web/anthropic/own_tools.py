@@ -27,6 +27,23 @@ _EDITOR = _tool(
     insert_text=_TEXT,
     view_range={"type": "array", "items": {"type": "integer"}},
 )
+_MEMORY = _tool(
+    "memory",
+    "Keep what is worth knowing later in text files under /memories: `view` a file or folder, `create` a file with "
+    "file_text, `str_replace` old_str by new_str, `insert` insert_text after insert_line, `delete` a path, `rename` "
+    "old_path to new_path.",
+    ("command",),
+    command={"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
+    path=_TEXT,
+    file_text=_TEXT,
+    old_str=_TEXT,
+    new_str=_TEXT,
+    insert_line={"type": "integer"},
+    insert_text=_TEXT,
+    view_range={"type": "array", "items": {"type": "integer"}},
+    old_path=_TEXT,
+    new_path=_TEXT,
+)
 OWN_TOOLS: Mapping[str, JsonObject] = {
     "bash": _tool(
         "bash",
@@ -36,5 +53,6 @@ OWN_TOOLS: Mapping[str, JsonObject] = {
         restart={"type": "boolean"},
     ),
     "text_editor": _EDITOR,
+    "memory": _MEMORY,
 }
 """By type, without its date."""
