@@ -8,7 +8,6 @@ import gc
 import signal
 import sys
 
-from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace, take_stdin, take_stdout
 from naru.gateway.requests.core import GatewaySettings
@@ -27,7 +26,7 @@ async def _serve(tools: OwnTools, toolset: Toolset) -> int:
     """Return the number of the signal that ended it, or 0."""
     ended_by = [0]
     await toolset.open()
-    engine = Engine(OwnUpstreams(tools), GatewaySettings(catalog=CatalogSettings(flat=True)))
+    engine = Engine(OwnUpstreams(tools), GatewaySettings.alone(tools.name))
     work = asyncio.ensure_future(StdioFace(engine, take_stdin(), take_stdout()).serve())
 
     def leave(number: int) -> None:

@@ -125,7 +125,9 @@ class Engine(Core):
                 raise calls.unknown_method(message["method"])
         except RpcError as error:
             return frames.failure(message.get("id"), error), error.code
-        return await self._answer(method, message, modern_exchange(message, sender, emit))
+        exchange = modern_exchange(message, sender, emit)
+        exchange.server_info = self.server_info
+        return await self._answer(method, message, exchange)
 
     async def answer_legacy(
         self, message: JsonObject, session: Session, emit: Emit, *, can_ask: bool = True, sender: Sender | None = None

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from naru.cli.serve.listening import run_until_interrupted
 from naru.connections.wire.protocol import META_PERSON
-from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace, take_stdin, take_stdout
 from naru.gateway.requests.core import GatewaySettings
@@ -45,7 +44,7 @@ async def serve_functions(target: str, name: str) -> None:
         while toolset.unheard:
             complain(toolset.unheard.pop(0))
 
-    engine = _Engine(upstreams, greet)
+    engine = _Engine(upstreams, name, greet)
     try:
         await StdioFace(engine, take_stdin(), out).serve()
     finally:
@@ -56,8 +55,8 @@ async def serve_functions(target: str, name: str) -> None:
 class _Engine(Engine):
     """Tells when its one client is ready to hear."""
 
-    def __init__(self, upstreams: OwnUpstreams, greet: Callable[[], None]) -> None:
-        super().__init__(upstreams, GatewaySettings(catalog=CatalogSettings(flat=True)))
+    def __init__(self, upstreams: OwnUpstreams, name: str, greet: Callable[[], None]) -> None:
+        super().__init__(upstreams, GatewaySettings.alone(name))
         self._greet = greet
 
     def receive(self, message: JsonObject, session: Session) -> None:

@@ -15,7 +15,6 @@ from naru.cli.terminal.output import console, print_note
 from naru.cli.tool.sources import BUILTINS, builtin_toolset
 from naru.config import Settings
 from naru.errors import ConfigError
-from naru.gateway.catalog import CatalogSettings
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace, take_stdin, take_stdout
 from naru.gateway.faces.table import http_faces
@@ -78,7 +77,7 @@ async def serve_toolset(
     await toolset.open()
     engine = Engine(
         OwnUpstreams(OwnTools(name, toolset, timeout_seconds=settings.agent.tool_timeout_seconds)),
-        GatewaySettings(catalog=CatalogSettings(flat=True)),
+        GatewaySettings.alone(name),
     )
     try:
         if out is not None:

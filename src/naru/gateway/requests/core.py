@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from naru import __version__
 from naru.gateway.catalog import Catalog, CatalogSettings
 from naru.gateway.sessions.exchange import Exchange
 from naru.gateway.sessions.parked import Parking
@@ -30,6 +31,8 @@ def _usual_body_bytes() -> int:
 class GatewaySettings:
     """Limits and habits of the MCP face."""
 
+    server_info: JsonObject = field(default_factory=lambda: {"name": "naru", "title": "Naru"})
+    """Whom clients are told that they talk to."""
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     limits: Limits = field(default_factory=Limits)
     body_bytes: Callable[[], int] = _usual_body_bytes
@@ -48,6 +51,11 @@ class GatewaySettings:
     """What seals are made with; None makes a key for this process alone."""
     meta_tools: bool = False
     """List three stable meta-tools (search, describe, call) instead of all tools."""
+
+    @classmethod
+    def alone(cls, name: str) -> GatewaySettings:
+        """Return those of one set of tools that is served by itself: under its own name, and the tools under theirs."""
+        return cls(server_info={"name": name}, catalog=CatalogSettings(flat=True))
 
 
 class MetaTools(Protocol):
@@ -75,6 +83,7 @@ class Core:
         owners: Owners | None = None,
     ) -> None:
         self.settings = settings
+        self.server_info: JsonObject = {**settings.server_info, "version": __version__}
         self.upstreams = upstreams
         self.catalog = Catalog(upstreams, settings.catalog)
         self.owners = owners

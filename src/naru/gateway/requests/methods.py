@@ -12,7 +12,6 @@ import orjson
 from naru.errors import NaruError
 from naru.gateway.requests import calls
 from naru.gateway.requests.core import Core
-from naru.gateway.requests.results import SERVER_INFO
 from naru.gateway.sessions.exchange import Exchange
 from naru.gateway.upstreams.upstream import ListKind, Upstream
 from naru.gateway.view import FRESHNESS, View
@@ -47,7 +46,7 @@ async def initialize(core: Core, exchange: Exchange, params: JsonObject) -> Json
     result: JsonObject = {
         "protocolVersion": session.version,
         "capabilities": _capabilities(view, modern=False),
-        "serverInfo": SERVER_INFO,
+        "serverInfo": core.server_info,
     }
     if instructions := _instructions(view):
         result["instructions"] = instructions
@@ -62,7 +61,7 @@ async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
         "supportedVersions": list(MODERN_VERSIONS),
         "capabilities": _capabilities(view, modern=True),
         **FRESHNESS,
-        "_meta": {META_SERVER: SERVER_INFO},
+        "_meta": {META_SERVER: core.server_info},
     }
     if instructions := _instructions(view):
         result["instructions"] = instructions

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from naru import __version__
 from naru.gateway.sessions.exchange import Exchange
 from naru.gateway.wire.protocol import LEGACY_VERSIONS, META_SERVER, has
 from naru.messages import JsonObject
 
-SERVER_INFO: JsonObject = {"name": "naru", "title": "Naru", "version": __version__}
-
 
 def finish(result: JsonObject, exchange: Exchange, method: str) -> JsonObject:
     """Return a result as this client expects it."""
-    return _modern(result, method) if exchange.modern else _legacy(result, exchange.version)
+    return _modern(result, exchange.server_info, method) if exchange.modern else _legacy(result, exchange.version)
 
 
-def _modern(result: JsonObject, method: str) -> JsonObject:
+def _modern(result: JsonObject, server_info: JsonObject, method: str) -> JsonObject:
     finished = {"resultType": "complete", **result}
     meta = result.get("_meta")
-    finished["_meta"] = {**meta, META_SERVER: SERVER_INFO} if isinstance(meta, dict) else {META_SERVER: SERVER_INFO}
+    finished["_meta"] = {**(meta if isinstance(meta, dict) else {}), META_SERVER: server_info}
     if method == "resources/read" and finished["resultType"] == "complete":
         finished.setdefault("ttlMs", 0)
         # A shared cache must not hold what was read with one caller's rights (S-18).

@@ -63,6 +63,8 @@ class Exchange:
     ask_timeout_seconds: float = 600.0
     can_ask: bool = True
     """False where the transport has no way back to the client."""
+    server_info: JsonObject = field(default_factory=dict)
+    """What a stateless client is told in each result of whom it talks to."""
     address: Callable[[], str] | None = None
     """Returns the base address by which the client came to Naru; None where it did not come over HTTP."""
 
