@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,14 @@ def test_of_two_changes_within_a_second_what_was_there_before_both_is_kept(tmp_p
     path.write_text('{"mcpServers": {}} // mine', encoding="utf-8")
     kept = {write_entry(path, ROWS["cursor"], "naru", {"url": url}) for url in ("a", "b")}
     assert [one.read_text(encoding="utf-8") for one in kept if one] == ['{"mcpServers": {}} // mine']
+
+
+def test_of_commands_at_the_same_time_each_leaves_its_entry(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "mcp.json"
+    names = {f"naru-{number}" for number in range(8)}
+    with ThreadPoolExecutor(len(names)) as threads:
+        list(threads.map(lambda name: write_entry(path, ROWS["cursor"], name, {"url": name}), sorted(names)))
+    assert set(json.loads(path.read_text(encoding="utf-8"))["mcpServers"]) == names
 
 
 def test_a_second_time_changes_nothing(tmp_path: Path) -> None:

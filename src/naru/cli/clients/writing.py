@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
 import re
 import shutil
 import stat
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +47,23 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
         StoreError: it cannot be written; it is left as it was.
     """
     real = path.resolve()  # many keep their settings elsewhere and link to them
+    with _turn(real.parent):
+        return _write(path, real, row, name, entry)
+
+
+@contextlib.contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Hold a folder against other commands like this one, without leaving a lock file in it."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # its file system has no locks; what forbids to write is told at the writing
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _write(path: Path, real: Path, row: ClientRow, name: str, entry: dict[str, Any]) -> Path | None:
     try:
         if real.exists() and not real.stat().st_mode & stat.S_IWUSR:
             raise ValueError("it is marked as one that nobody may write")
@@ -57,7 +78,6 @@ def write_entry(path: Path, row: ClientRow, name: str, entry: dict[str, Any]) ->
         return None
     kept = None
     try:
-        real.parent.mkdir(parents=True, exist_ok=True)
         if real.exists():
             kept = real.with_name(f"{real.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
             if not kept.exists():  # else of this same second: what was there before both changes
