@@ -146,6 +146,7 @@ def endpoints() -> tuple[Endpoint, ...]:
 _ABOUT_ROUTES = (
     "`/openapi.json` describes the same to programs. Errors are problem documents (RFC 9457) whose `code` is explained",
     "in [errors](errors.md). Roles, where keys are asked for: read < user < operator < admin; `public` needs no key.",
+    "Every path below `/v1` is also at `/clients/{client}/v1`, where the client's name says how it is answered.",
     "A member of a body with a question mark may be left out. Every answer has an id in `X-Request-Id` (for",
     "Anthropic's packages in `Request-Id` too), which errors and log lines name; one that a request brings is kept.",
     "`Accept-Language: ko` has what Naru itself says in Korean; codes, names and servers' own words stay.",
@@ -153,14 +154,19 @@ _ABOUT_ROUTES = (
 
 
 def rest_page() -> str:
-    """Return the page of all routes with the role that each needs."""
+    """Return the page of all routes with the role that each needs; what differs in nothing else is one row."""
     lines = ["# HTTP", "", MADE, "", *_ABOUT_ROUTES, "", "| | role | what it does | body |", "|---|---|---|---|"]
+    told: dict[tuple[str, ...], list[str]] = {}  # path, role, what it does, body → methods
     for row in sorted(endpoints(), key=lambda row: (row.path, row.methods)):
+        path = re.sub(r"^/console/.+", "/console/{file}", row.path.removeprefix("/clients/{client}"))
+        summary = _text((inspect.getdoc(row.handler) or row.path).splitlines()[0])
         for method in row.methods:
             body = openapi.BODIES.get((method, row.path))
             fields = ", ".join(_fields(body)) if body else ""
-            summary = _text((inspect.getdoc(row.handler) or row.path).splitlines()[0])
-            lines.append(f"| `{method} {row.path}` | {row.access.name.lower()} | {summary} | {fields} |")
+            methods = told.setdefault((path, row.access.name.lower(), summary, fields), [])
+            if method not in methods:
+                methods.append(method)
+    lines += (f"| `{', '.join(methods)} {path}` | {' | '.join(rest)} |" for (path, *rest), methods in told.items())
     return "\n".join(lines) + "\n"
 
 
