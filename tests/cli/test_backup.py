@@ -77,7 +77,9 @@ def test_a_hub_that_serves_is_not_pulled_from_under(naru, tmp_path: Path) -> Non
     naru("servers", "add", "docs", "https://h/mcp")
     naru("backup", "copy.tar.gz")
     with serving_lock(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
-        assert "serves the store" in naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
+        told = naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
+        assert "serves the store" in told
+        assert "--store" not in told, "which restore has not"
     with folder_in_use(tmp_path / "data", "a"), folder_in_use(tmp_path / "data", "http://127.0.0.1:2"):  # other stores
         told = naru("restore", "copy.tar.gz", "--replace", code=Exit.USAGE).stderr
         assert "uses the data folder" in told

@@ -54,11 +54,14 @@ def test_a_model_that_is_not_there(home: dict[str, str]) -> None:
     is_one_clear_line(done, "/nowhere/model.gguf")
 
 
-def test_a_port_that_is_in_use(home: dict[str, str]) -> None:
+@pytest.mark.parametrize("chosen_by", ["--port", "NARU_SERVER__OLLAMA_PORT"])
+def test_a_port_that_is_in_use(home: dict[str, str], chosen_by: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = naru("naru.cli.main", "serve", "--port", port, "--base-url", "http://127.0.0.1:1/v1", environment=home)
-    is_one_clear_line(done, port, "in use", "--port")
+        main, other = (port, "0") if chosen_by == "--port" else ("0", port)
+        words = ("serve", "--port", main, "--base-url", "http://127.0.0.1:1/v1")
+        done = naru("naru.cli.main", *words, environment={**home, "NARU_SERVER__OLLAMA_PORT": other})
+    is_one_clear_line(done, port, "in use", f"choose another port with {chosen_by}.")
 
 
 def test_a_base_url_that_is_none(home: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_a_file_that_is_no_settings_file(naru, tmp_path: Path, text: str, says: 
     (found,) = json.loads(naru("validate", str(file), "--json", code=Exit.NOT_WELL).stdout)["problems"]
     assert says in found["message"]
     assert found["line"] == line
+
+
+@pytest.mark.parametrize("command", ["validate", "import"])
+def test_a_pipe_is_read_and_what_is_no_file_is_called_so(naru, tmp_path: Path, command: str) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b'{"mcpServers": {"docs": {"url": "http://127.0.0.1:9/mcp"}}}')
+    os.close(writing)
+    found = json.loads(naru(command, f"/dev/fd/{reading}", "--json").stdout)
+    assert found["problems"] == [] if command == "validate" else found[0]["name"] == "docs"
+    os.close(reading)
+    for place, what in (("/dev/null", "is no file"), (str(tmp_path), "is a folder"), ("no.json", "is not there")):
+        assert f"{place}, which {what}." in naru(command, place, code=Exit.NOT_FOUND).stderr
 
 
 def test_declared_servers_of_a_good_settings_file_are_checked_too(naru, tmp_path: Path) -> None:

@@ -142,6 +142,10 @@ def test_a_change_stands_in_the_audit_log_as_it_happens_and_the_chain_is_checked
     browser.open("audit")
     assert browser.fetch("/api/mcp/servers/hr/refresh", "POST")
     browser.sees("/api/mcp/servers/hr/refresh")
+    browser.fetch("/api/tools/call", "POST", json.dumps({"name": "hr__search_docs", "arguments": {"query": "q" * 99}}))
+    browser.sees("tool=search_docs")
+    first = browser.driver.execute_script("return document.querySelector('.line summary').textContent")
+    assert first.endswith("…"), "what is cut short says so"
     browser.click("Check the chain")
     browser.sees("The chain holds")
     browser.find("input[type=search]").send_keys("no such thing")

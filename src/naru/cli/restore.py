@@ -25,7 +25,8 @@ def command(
     """Put a backup back. No hub may run on that data folder; what was there is moved aside, never removed."""
     settings = settings_from(config)
     hub, me = settings.hub, "naru restore"
-    with serving_lock(store_url(hub), me), folder_in_use(hub.data_dir, me, alone=True):
+    is_free = serving_lock(store_url(hub), me, remedy="Stop it, then put the backup back.")
+    with is_free, folder_in_use(hub.data_dir, me, alone=True):
         pass  # Raises while a hub serves this store or uses the folder; its own markers go with the folder.
     found, aside = backups.restore(file, settings.hub.data_dir, replace=replace or _only_marker(settings.hub))
     if as_json:

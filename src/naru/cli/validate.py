@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from naru.cli.checks.problem import Level, Problem
+from naru.cli.checks.problem import Level, Problem, check_named
 from naru.cli.checks.servers import check_record, check_servers_file
 from naru.cli.checks.settings import check_settings_file, check_variables
 from naru.cli.checks.start import check_start
@@ -20,7 +20,7 @@ from naru.cli.options import Config
 from naru.cli.terminal.exit_codes import Exit
 from naru.cli.terminal.output import AsJson, console, plain, print_json
 from naru.config import McpSettings, environment, load_settings, settings_path
-from naru.errors import NaruError, NotFoundError
+from naru.errors import NaruError
 from naru.stores.declared import read_declared
 from naru.stores.json_file import JsonFileStore
 from naru.stores.open import open_store, store_url
@@ -36,12 +36,7 @@ def command(
 ) -> None:
     """Check settings and servers without starting anything; exit with 1 when something would not work."""
     for file in files or ():
-        if not file.is_file():
-            what = "is a folder" if file.is_dir() else "is not there"
-            raise NotFoundError(
-                f"Tried to read {file}, which {what}.",
-                remedy="Name a settings file or an mcp.json; without one the usual places are read.",
-            )
+        check_named(file, remedy="Name a settings file or an mcp.json; without one the usual places are read.")
     found, checked = _files(files) if files else _installation(config)
     if as_json:
         print_json({"checked": checked, "problems": [asdict(problem) for problem in found]})

@@ -15,9 +15,11 @@ from naru.errors import ConfigError, StoreError
 from naru.stores.files.unusable import unusable
 from naru.stores.open import local_path
 
+OTHERWISE = "Use that one, stop it, or give this one a store of its own: --store sqlite:PATH."
+
 
 @contextlib.contextmanager
-def serving_lock(url: str, address: str) -> Iterator[None]:
+def serving_lock(url: str, address: str, *, remedy: str = OTHERWISE) -> Iterator[None]:
     """Hold a store as its one serving hub. The kernel lets go of it however this process ends.
 
     Stores in memory have one user anyway; a PostgreSQL database may be shared by several hubs on purpose.
@@ -25,6 +27,7 @@ def serving_lock(url: str, address: str) -> Iterator[None]:
     Args:
         url: the store's.
         address: where this hub answers, for the message that a second one gets.
+        remedy: what a second one can do.
 
     Raises:
         ConfigError: another hub serves it; names its process and address.
@@ -36,10 +39,7 @@ def serving_lock(url: str, address: str) -> Iterator[None]:
         return
     with _marked(path.with_name(f".{path.name}.hub"), address, fcntl.LOCK_EX) as other:
         if other:
-            raise ConfigError(
-                f"Another Naru serves the store {path} already ({other}).",
-                remedy="Use that one, stop it, or give this one a store of its own: --store sqlite:PATH.",
-            )
+            raise ConfigError(f"Another Naru serves the store {path} already ({other}).", remedy=remedy)
         yield
 
 

@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
+from naru.errors import NotFoundError
+
 
 class Level(StrEnum):
     """How bad it is."""
@@ -31,6 +33,13 @@ class Problem:
     message: str
     remedy: str = ""
     line: int | None = None
+
+
+def check_named(file: Path, *, remedy: str) -> None:
+    """Check that a file that was named can be read; a pipe can, such as a shell's `<(…)`. Raises NotFoundError."""
+    if not (file.is_file() or file.is_fifo()):
+        what = "is a folder" if file.is_dir() else "is no file" if file.exists() else "is not there"
+        raise NotFoundError(f"Tried to read {file}, which {what}.", remedy=remedy)
 
 
 def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> Problem:

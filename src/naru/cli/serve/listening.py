@@ -36,8 +36,10 @@ def reserve(host: str, port: int) -> socket.socket:
     return bound
 
 
-def listen(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
+def listen(host: str, port: int, *, is_shared: bool = False, chosen_by: str = "--port") -> socket.socket:
     """Bind and listen; port 0 takes a free one. A shared port is for several processes, each with a queue.
+
+    `chosen_by` is what a person may say to have another port.
 
     Raises:
         ConfigError: the port is taken, or the address is not this machine's.
@@ -49,12 +51,12 @@ def listen(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise ConfigError(
                 f"Tried to listen on {host}:{port}; the port is in use.",
-                remedy=f"Stop what runs there, or choose another one: naru serve --port {port + 1}",
+                remedy=f"Stop what runs there, or choose another port with {chosen_by}.",
             ) from error
         is_refused = error.errno == errno.EACCES
         raise ConfigError(
             f"Tried to listen on {host}:{port}: {_reason(error)}.",
-            remedy="Ports below 1024 need rights; choose another one: naru serve --port 20006"
+            remedy=f"Ports below 1024 need rights; choose another one with {chosen_by}."
             if is_refused
             else "Say an address of this machine with --host, such as 127.0.0.1.",
         ) from error
@@ -73,7 +75,7 @@ def listen_beside(settings: ServerSettings) -> Iterator[socket.socket | None]:
     if not settings.ollama_port:
         yield None
         return
-    with listen(settings.host, settings.ollama_port) as bound:
+    with listen(settings.host, settings.ollama_port, chosen_by="NARU_SERVER__OLLAMA_PORT") as bound:
         yield bound
 
 

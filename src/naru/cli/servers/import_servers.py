@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from naru.cli.checks.problem import check_named
 from naru.cli.clients.places import PLACES, Machine, Place, existing
 from naru.cli.clients.reading import Found, is_naru, read_place
 from naru.cli.options import Config, settings_from
@@ -89,23 +90,20 @@ def _chosen(files: list[Path] | None, source: list[str] | None, *, project: bool
     clients = {place.client for place in PLACES}
     products = [str(file) for file in files or () if str(file) in clients and not file.exists()]
     named = [file for file in files or () if str(file) not in products]
+    known = ", ".join(sorted(clients))
     for file in named:
-        if not file.is_file():
-            what = "is a folder" if file.is_dir() else "is not there"
-            raise NotFoundError(
-                f"Tried to read {file}, which {what}.",
-                remedy=f"Name a file with MCP servers or a product ({', '.join(sorted(clients))}), or nothing to "
-                "find those of all products: naru import",
-            )
+        check_named(
+            file,
+            remedy=f"Name a file with MCP servers or a product ({known}), or nothing to find those of all products: "
+            "naru import",
+        )
     given = [(Place("file", file.name, str(file)), file) for file in named]
     if given and not products and not source:
         return given
     source = [*(source or ()), *products]
     unknown = [name for name in source if name not in clients]
     if unknown:
-        raise NotFoundError(
-            f"No product {unknown[0]!r} is known.", remedy=f"Known: {', '.join(sorted(clients))}; or name its file."
-        )
+        raise NotFoundError(f"No product {unknown[0]!r} is known.", remedy=f"Known: {known}; or name its file.")
     there = existing(Machine.this(), Path.cwd(), project=project)
     return given + [(place, path) for place, path in there if not source or place.client in source]
 

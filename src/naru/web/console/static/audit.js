@@ -14,7 +14,7 @@ function row(entry) {
   const short = facts.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join("  ");
   return h("li", { className: "line" }, h("span", { className: "soft" }, exact(Date.parse(entry.at))),
     h("span", { className: `state ${kind(entry.what)}` }, entry.what), h("code", {}, entry.who || "–"),
-    h("details", { className: "said" }, h("summary", {}, short.slice(0, 220)), json(entry)));
+    h("details", { className: "said" }, h("summary", {}, short.length > 220 ? `${short.slice(0, 219)}…` : short), json(entry)));
 }
 
 export async function auditPage(main) {

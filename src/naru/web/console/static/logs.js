@@ -9,7 +9,7 @@ const kind = (level) => (level >= 40 ? "bad" : level >= 30 ? "wait" : "soft");
 
 function row(line) {
   return h("li", { className: "line" },
-    h("span", { className: "soft" }, exact(line.at)), h("span", { className: `state ${kind(line.level)}` }, line.level_name), h("code", {}, line.logger),
+    h("span", { className: "soft" }, exact(line.at)), h("span", { className: `state ${kind(line.level)}` }, line.level_name), h("code", {}, line.logger.split(/(?=\.)/).map((part) => [h("wbr"), part])),
     h("span", { className: "said" }, line.message), line.request_id && h("code", { className: "soft" }, line.request_id), line.error && h("details", {}, h("summary", {}, t("traceback")), h("pre", { tabIndex: 0 }, line.error)));
 }
 
