@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from naru.connections.session.options import RequestOptions
@@ -78,3 +79,14 @@ async def test_a_server_of_both_eras_is_asked_for_a_session_again_after_an_outag
             await connection.request("tools/call", call, RequestOptions(in_session=True))
             assert server.headers[-1].get("mcp-session-id") == session
             is_out = False
+
+
+@pytest.mark.slow
+async def test_what_a_server_answers_while_it_is_disconnected_is_no_slip() -> None:
+    """R-06: it ends the streams on which it tells of changes."""
+    config = {"command": sys.executable, "args": ["-m", "naru.builtins.hr.server"], "protocol": "stateless"}
+    async with managed() as manager:
+        await manager.register(ServerRecord(name="hr", transport_type=TransportType.STDIO, config=config))
+        assert await manager.connect("hr"), manager.explain("hr")
+        await manager.disconnect("hr")
+        assert manager.connection("hr").counters.strays == 0

@@ -382,8 +382,10 @@ class Session:
 
     async def close(self) -> None:
         """End the conversation and its transport; what still waits fails."""
+        counters, strays = self.transport.counters, self.transport.counters.strays
         self._tasks.cancel()
         await self.transport.close()
+        counters.strays = strays  # what it answers to requests that end with the link is no slip
         await self._tasks.end()  # what the server asked while it was being closed, too
 
 

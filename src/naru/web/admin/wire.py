@@ -287,9 +287,17 @@ def _launch(record: ServerRecord) -> dict[str, Any] | None:
     return {"argv": argv_shown(record, shown.get("args") or ()), "envNames": sorted(shown.get("env") or {})}
 
 
+_SLIPS = {
+    "noise_lines": "Lines on its stdout that are no JSON-RPC message: {}.",
+    "strays": "Answers that nobody waits for (late, doubled, or with a wrong id): {}.",
+    "malformed": "Answers with neither or both of a result and an error: {}.",
+    "oversized": "Messages that are too long: {}.",
+}
+
+
 def _warnings(manager: Manager, record: ServerRecord, connection: Connection | None) -> list[str]:
     warnings = list(manager.guard.policy.warnings(record)) if isinstance(manager.guard, PolicyGuard) else []
     if connection is not None:
         warnings += connection.catalogue.warnings
-        warnings += [f"{name}: {count}" for name, count in asdict(connection.counters).items() if count]
+        warnings += [_SLIPS[name].format(count) for name, count in asdict(connection.counters).items() if count]
     return [spoken(REDACTOR.clean(warning)) for warning in warnings]
