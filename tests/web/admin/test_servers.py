@@ -28,6 +28,7 @@ from tests.ports import free_port
 from tests.sizes import within
 from tests.waiting import until
 from tests.web.admin.hub import AdminHub, admin_hub, dispatch
+from tests.web.held_request import HeldRequest
 
 BASE = "/api/mcp/servers"
 T1 = {"name": "t1", "description": "D1", "inputSchema": {"type": "object"}}
@@ -351,6 +352,14 @@ async def test_h12_a_long_result_is_cut_with_a_notice(hub: AdminHub, tmp_path: P
     assert "of 60000 characters" in text
 
 
+async def test_r04_what_a_server_does_wrong_is_told_in_words(hub: AdminHub, client: httpx.AsyncClient) -> None:
+    config = {"command": sys.executable, "args": [str(SERVERS / "raw_server.py"), "banner"]}
+    await hub.manager.register(ServerRecord(name="loud", transport_type=TransportType.STDIO, config=config))
+    assert await hub.manager.connect("loud"), hub.manager.explain("loud")
+    (warning,) = (await client.get(f"{BASE}/loud")).json()["warnings"]
+    assert warning.startswith("Lines on its stdout that are no JSON-RPC message: ")
+
+
 async def test_f18_a_changed_list_is_offered_within_two_seconds(
     hub: AdminHub, client: httpx.AsyncClient, tmp_path: Path
 ) -> None:
@@ -446,36 +455,13 @@ async def test_events_tell_the_present_state_and_every_change(hub: AdminHub, tmp
     from tests.web.admin.hub import application
 
     await hub.manager.register(Mutable(tmp_path, T1).record())
-    app = application(hub)
-    sent: asyncio.Queue[bytes] = asyncio.Queue()
-    gone = asyncio.Event()
-
-    async def receive() -> dict[str, object]:
-        await gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        await sent.put(message.get("body", b""))
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/api/mcp/events",
-        "query_string": b"",
-        "server": ("127.0.0.1", 20006),
-    }
-    task = asyncio.ensure_future(app({**scope, "headers": [(b"host", b"127.0.0.1:20006")]}, receive, send))
-    text = b""
-    async with asyncio.timeout(30):
-        while b"event: ready" not in text:
-            text += await sent.get()
-        assert b'"status":"PENDING"' in text
-        await hub.manager.connect("m")
-        while b'"status":"CONNECTED"' not in text:
-            text += await sent.get()
-        gone.set()
-        await task
-    assert b"event: status" in text
+    following = HeldRequest("/api/mcp/events")
+    task = asyncio.ensure_future(following(application(hub)))
+    await following.hears(b'"status":"PENDING"', b"event: ready")
+    await hub.manager.connect("m")
+    await following.hears(b"event: status", b'"status":"CONNECTED"')
+    following.leave()
+    await asyncio.wait_for(task, 30)
 
 
 @pytest.mark.parametrize("by", ["key", "session"])
@@ -488,36 +474,15 @@ async def test_a02_who_follows_with_a_revoked_key_hears_nothing_more(
     monkeypatch.setattr(hub.settings.server, "auth", "on")
     key, secret = hub.key_ring.keys.create("read")
     cookie = hub.key_ring.open_session(Principal(key.id, Access.READ))
-    shown = (b"cookie", f"__Host-naru={cookie}".encode()) if by == "session" else (b"x-api-key", secret.encode())
+    shown = {"cookie": f"__Host-naru={cookie}"} if by == "session" else {"x-api-key": secret}
     await hub.manager.register(Mutable(tmp_path, T1).record())
-    sent: asyncio.Queue[Any] = asyncio.Queue()
-    ended = asyncio.Event()
-
-    async def receive() -> dict[str, object]:
-        await ended.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        await sent.put(message)
-        if message["type"] == "http.response.body" and not message.get("more_body"):
-            ended.set()
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/api/mcp/events",
-        "query_string": b"present=0",
-        "server": ("127.0.0.1", 20006),
-        "headers": [(b"host", b"127.0.0.1:20006"), shown],
-    }
-    task = asyncio.ensure_future(application(hub)(scope, receive, send))
-    async with asyncio.timeout(30):
-        while b"event: ready" not in (await sent.get()).get("body", b""):
-            pass
-        hub.key_ring.keys.revoke(key.id)
-        await hub.manager.connect("m")
-        await task
-    assert [sent.get_nowait() for _ in range(sent.qsize())] == [{"type": "http.response.body", "body": b""}]
+    following = HeldRequest("/api/mcp/events", query="present=0", headers=shown)
+    task = asyncio.ensure_future(following(application(hub)))
+    await following.hears(b"event: ready")
+    hub.key_ring.keys.revoke(key.id)
+    await hub.manager.connect("m")
+    await asyncio.wait_for(task, 30)
+    assert following.rest() == [{"type": "http.response.body", "body": b""}]
 
 
 async def test_a02_what_is_open_to_everybody_comes_whole_whatever_key_is_sent_with_it(
@@ -533,18 +498,9 @@ async def test_a02_what_is_open_to_everybody_comes_whole_whatever_key_is_sent_wi
     monkeypatch.setattr(hub.settings.server, "auth", "on")
     row = Endpoint("/open", ("GET",), pieces, Access.PUBLIC, raw=True)
     app = guard(dispatch, [row], hub.settings.server, keys=hub.key_ring)
-    sent: list[Any] = []
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        return {"type": "http.disconnect"}
-
-    headers = [(b"host", b"127.0.0.1:20006"), (b"x-api-key", b"naru_wrong")]
-    scope = {"type": "http", "method": "GET", "path": "/open", "query_string": b"", "headers": headers}
-    await app({**scope, "server": ("127.0.0.1", 20006)}, receive, send)
-    assert b"".join(one.get("body", b"") for one in sent) == b"ab"
+    asked = HeldRequest("/open", headers={"x-api-key": "naru_wrong"})
+    await asked(app)
+    assert b"".join(one.get("body", b"") for one in asked.rest()) == b"ab"
 
 
 @pytest.mark.parametrize(("age", "is_news"), [("60000", True), ("0", False)], ids=["since_before", "since_after"])
@@ -556,23 +512,10 @@ async def test_whoever_follows_is_told_whether_anything_changed_since_it_began_t
     monkeypatch.setattr("naru.web.admin.events._ON_ITS_WAY_SECONDS", -1e-9)
     app = application(hub)
     await hub.manager.register(Mutable(tmp_path, T1).record())
-    sent: list[bytes] = []
-
-    async def receive() -> dict[str, object]:
-        return {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message.get("body", b""))
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/api/mcp/events",
-        "query_string": f"present=0&age={age}".encode(),
-        "server": ("127.0.0.1", 20006),
-        "headers": [(b"host", b"127.0.0.1:20006")],
-    }
-    await app(scope, receive, send)
+    following = HeldRequest("/api/mcp/events", query=f"present=0&age={age}")
+    following.leave()
+    await following(app)
+    sent = [one.get("body", b"") for one in following.rest()]
     (ready,) = [json.loads(part.partition(b"data: ")[2]) for part in sent if b"event: ready" in part]
     assert ready == {"isNews": is_news}
 
