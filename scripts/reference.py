@@ -50,6 +50,7 @@ ERRORS = "errors.yaml"
 def cli_page() -> str:
     """Return the page of all commands with their arguments, options and exit codes."""
     lines = ["# Commands", "", MADE, "", "`naru COMMAND --help` says the same. A name in capitals is an argument.", ""]
+    lines += ['What fails says so on stderr; with `--json` stdout then has `{"error": …, "code": …}`.', ""]
     lines += ["| exit code | meaning |", "|---|---|"]
     lines += [f"| {code.value} | {meaning} |" for code, meaning in exit_codes()]
     root = get_command(app)

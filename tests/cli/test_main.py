@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -120,6 +121,24 @@ def test_completion_knows_commands_and_clients() -> None:
 )
 def test_an_error_ends_with_the_code_of_who_must_act(error: Exception, code: Exit) -> None:
     assert exit_code(error) is code
+
+
+@pytest.mark.parametrize(
+    "typed", ["keys show nothing", "servers explain nothing", "validate none.json", "tools show nothing", "chat"]
+)
+def test_where_json_is_asked_for_a_failure_is_json_too(naru, typed: str) -> None:
+    code = Exit.USAGE if typed == "chat" else Exit.NOT_FOUND
+    words = [*typed.split(), *(["--local", "hi", "--base-url", "none"] if typed == "chat" else [])]
+    failed = naru(*words, "--json", code=code)
+    told = json.loads(failed.stdout)
+    assert failed.stderr.splitlines()[-1] == f"naru: {told['error']}"
+    assert told["code"]
+    assert naru(*words, code=code).stdout == ""
+
+
+def test_the_json_of_a_program_is_not_asked_of_naru(naru) -> None:
+    naru("servers", "add", "x", "--", "sh", "--json")
+    assert naru("servers", "add", "x", "--", "sh", "--json", code=Exit.USAGE).stdout == ""
 
 
 def test_the_help_names_every_exit_code() -> None:

@@ -15,18 +15,13 @@ import typer
 
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub
-from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table
+from naru.cli.terminal.output import AsJson, group, plain, print_json, print_note, print_outcome, print_table
 from naru.config import Settings
 from naru.messages import JsonObject
 from naru.tools.supervision.approvals import Approvals
 from naru.web.admin.approvals import ApprovalDesk
 
-app = typer.Typer(
-    add_completion=False,
-    help="Answer calls that wait for a person's yes.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Answer calls that wait for a person's yes.")
 
 CallId = Annotated[str, typer.Argument(help="Its id, as `naru approvals list` shows it.")]
 PATH = "/api/approvals"
@@ -83,17 +78,11 @@ def revoke(
         hub.ask(f"{PATH}/standing/{quote(approval_id, safe='')}", method="DELETE")
     else:
         asyncio.run(_desk(settings).approvals.revoke(approval_id))
-    if as_json:
-        print_json({"revoked": approval_id})
-    else:
-        print(f"Revoked {approval_id}")
+    print_outcome({"revoked": approval_id}, f"Revoked {approval_id}", as_json=as_json)
 
 
 def _report(one: JsonObject, outcome: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(one)
-    else:
-        print(f"{one['server']}/{plain(one['tool'])} {outcome}")
+    print_outcome(one, f"{one['server']}/{plain(one['tool'])} {outcome}", as_json=as_json)
 
 
 def _answer(call_id: str, decision: str, config: Path | None) -> JsonObject:

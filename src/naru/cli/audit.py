@@ -11,14 +11,13 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal.output import AsJson, plain, print_json, print_note
+from naru.cli.terminal.exit_codes import Exit
+from naru.cli.terminal.output import AsJson, group, plain, print_json, print_note
 from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
 from naru.telemetry.audit_file import Head, read_entries, verify
 
-app = typer.Typer(
-    add_completion=False, help="Read and verify the audit log.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Read and verify the audit log.")
 
 File = Annotated[Path | None, typer.Option("--file", help="Another log than this installation's audit.jsonl.")]
 
@@ -46,7 +45,7 @@ def verify_log(
         print(f"{'The chain holds' if found.holds else 'THE CHAIN IS BROKEN'}: {found.entries} entries,")
         print(f"head {found.head}")
     if not found.holds:
-        raise typer.Exit(1)
+        raise typer.Exit(Exit.NOT_WELL)
 
 
 @app.command()

@@ -39,7 +39,6 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("¿Cuántos días de vacaciones usó EMP003 en 2025?", ("used",)),
 )
 """Question, and the fields of the tools' results that its answer must name."""
-CONNECT_SECONDS = 30.0
 _WIDTH = 400
 
 GO_ON = """
@@ -90,7 +89,7 @@ async def _demo(settings: Settings, out: Console, *, as_json: bool) -> None:
 
 
 async def _wait_for_tools(hub: Hub) -> None:
-    await connected(hub.manager, CONNECT_SECONDS)
+    await connected(hub.manager)
     if not await hub.tools().tools():
         raise UpstreamError(f"The HR server offers no tools: {'; '.join(hub.not_ready()) or 'it gave an empty list'}.")
 

@@ -19,7 +19,6 @@ from naru.hub import open_servers
 from naru.models.open import open_backend
 from naru.stores.secrets.redact import REDACTOR
 
-CONNECT_SECONDS = 30.0
 LOG_LINES = 5
 
 
@@ -76,7 +75,7 @@ async def _servers(settings: Settings) -> list[Finding]:
     try:
         async with open_servers(settings) as manager:
             check_store(manager)
-            await connected(manager, CONNECT_SECONDS)
+            await connected(manager)
             explained = {name: manager.explain(name) for name in sorted(manager.connections)}
             unread = unreadable(manager)
     except NaruError as error:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from naru.cli.options import Config, settings_from
-from naru.cli.terminal.output import AsJson, print_json, print_note, print_table
+from naru.cli.terminal.output import AsJson, group, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import NotFoundError, UserError
 from naru.persons import Bounds
@@ -19,9 +19,7 @@ from naru.stores.kept.spending import Spending, Spent
 from naru.stores.secrets.keys import KeyFile
 from naru.telemetry.audit import audit_once
 
-app = typer.Typer(
-    add_completion=False, help="Make, show, rotate and revoke API keys.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Make, show, rotate and revoke API keys.")
 
 KeyId = Annotated[str, typer.Argument(help="Its id, as `naru keys list` shows it.")]
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

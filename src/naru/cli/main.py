@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import importlib
+import itertools
+import json
 import sys
 from typing import Annotated, Any
 
@@ -104,6 +106,15 @@ def root(
     """Carry any model to any tool, for any client."""
 
 
+def _tell(error: NaruError) -> None:
+    # Known by now to whatever raised it, and not worth loading for `naru --help`.
+    redactor = importlib.import_module("naru.stores.secrets.redact").REDACTOR
+    said = as_called(redactor.clean(str(error)))
+    print(f"naru: {said}", file=sys.stderr)
+    if "--json" in itertools.takewhile("--".__ne__, sys.argv):  # what comes after is a program's
+        print(json.dumps({"error": said, "code": error.code}, ensure_ascii=False))
+
+
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
     prepare()
@@ -113,13 +124,11 @@ def main() -> None:
     try:
         try:
             app(prog_name="naru" if completes else program(), complete_var="_NARU_COMPLETE")
+        except NaruError as error:
+            _tell(error)
+            sys.exit(exit_code(error))
         finally:
             sys.stdout.flush()  # what fails later, Python tells in its own words
-    except NaruError as error:
-        # Known by now to whatever raised it, and not worth loading for `naru --help`.
-        redactor = importlib.import_module("naru.stores.secrets.redact").REDACTOR
-        print(f"naru: {as_called(redactor.clean(str(error)))}", file=sys.stderr)
-        sys.exit(exit_code(error))
     except OSError as error:
         give_up_stdout()
         if isinstance(error, BrokenPipeError):

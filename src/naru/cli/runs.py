@@ -15,7 +15,7 @@ from rich.text import Text
 from naru.agent.events import written_by
 from naru.cli.options import BaseUrl, Config, JoinProgress, settings_from
 from naru.cli.terminal.exit_codes import Exit
-from naru.cli.terminal.output import AsJson, console, plain, print_json, print_note, print_table
+from naru.cli.terminal.output import AsJson, console, group, plain, print_json, print_note, print_table
 from naru.config import Settings
 from naru.errors import NotFoundError, UserError
 from naru.messages import JsonObject
@@ -26,7 +26,7 @@ from naru.stores.kept.runs import KEPT, RunStore
 from naru.stores.shared.open import shared_tables
 
 Found = TypeVar("Found")
-app = typer.Typer(add_completion=False, help="List, show and replay runs.", no_args_is_help=True, rich_markup_mode=None)
+app = group("List, show and replay runs.")
 
 RunId = Annotated[str, typer.Argument(help="Its id, the beginning of it, or `latest`.")]
 _WIDTH = 2000

@@ -15,18 +15,15 @@ from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import SERVERS, RunningHub, server_path
 from naru.cli.servers.stored import near, unregistered
 from naru.cli.terminal.exit_codes import Exit
-from naru.cli.terminal.output import AsJson, plain, print_json, print_note, print_table, print_warnings
+from naru.cli.terminal.output import AsJson, group, plain, print_json, print_note, print_table, print_warnings
 from naru.cli.terminal.told_once import check_store, news_of, unreadable, unusable
 from naru.cli.terminal.working import connected
 from naru.config import Settings
 from naru.errors import NotFoundError
 from naru.messages import JsonObject, ToolDefinition
 
-app = typer.Typer(
-    add_completion=False, help="List, search and show the hub's tools.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("List, search and show the hub's tools.")
 
-CONNECT_SECONDS = 30.0
 _FAILED = ("FAILED", "NEEDS_AUTH")
 _AT_REST = ("PENDING", "DISCONNECTED", "DISABLED")
 
@@ -166,7 +163,7 @@ async def _connect(settings: Settings) -> tuple[Offered, dict[str, str]]:
     hub = importlib.import_module("naru.hub")  # heavy, and not needed beside a running hub
     async with hub.open_servers(settings) as manager:
         check_store(manager)
-        await connected(manager, CONNECT_SECONDS)
+        await connected(manager)
         offered = hub.HubToolset(manager, manager.toolsets)
         tools: Sequence[ToolDefinition] = await offered.tools()
         problems, unread = unusable(manager), unreadable(manager)

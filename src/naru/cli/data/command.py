@@ -18,7 +18,7 @@ from naru.builtins.data.indexing import Indexed
 from naru.builtins.data.sources import DataSources
 from naru.builtins.data.vectors.choose import collection_name
 from naru.cli.data.ask import ask_database
-from naru.cli.terminal.output import AsJson, console, print_json, print_note, print_warnings
+from naru.cli.terminal.output import AsJson, console, group, print_json, print_note, print_warnings
 from naru.cli.terminal.working import working
 from naru.config import DataSettings
 from naru.errors import NotFoundError
@@ -44,12 +44,7 @@ class _IndexResult:
     """What the database's opening found, or how a file's letters were read."""
 
 
-app = typer.Typer(
-    add_completion=False,
-    help="Documents and the database of the data search server; settings as in .env.example.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group("Documents and the database of the data search server; settings as in .env.example.")
 
 
 app.command("ask")(ask_database)

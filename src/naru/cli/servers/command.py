@@ -1,7 +1,7 @@
 """`naru servers`: list, add, remove, switch and check registered MCP servers, straight on the store.
 
 A hub that runs takes changes up within a second. Programs may be added here, since whoever may run commands may (S-20).
-What only a running hub knows is in `servers_live`; other products' files are read by `import_servers`.
+What only a running hub knows is in `live`; other products' files are read by `import_servers`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,22 @@ from naru.cli.checks.servers import check_record
 from naru.cli.options import Config, settings_from
 from naru.cli.published.adding import Asked, find, is_published
 from naru.cli.running_hub import SERVERS, RunningHub
-from naru.cli.servers import live as servers_live
+from naru.cli.servers import live, sign_in
 from naru.cli.servers import secret as own_secrets
-from naru.cli.servers import sign_in
 from naru.cli.servers.import_servers import command as import_command
 from naru.cli.servers.program import ProgramLast
 from naru.cli.servers.stored import Name, open_stored, registered, server_names, unregistered
 from naru.cli.terminal.exit_codes import Exit
-from naru.cli.terminal.output import AsJson, Yes, print_json, print_note, print_table, print_warnings
+from naru.cli.terminal.output import (
+    AsJson,
+    Yes,
+    group,
+    print_json,
+    print_note,
+    print_outcome,
+    print_table,
+    print_warnings,
+)
 from naru.config import Settings
 from naru.connections.rules.policy import Policy, argv_shown
 from naru.errors import ConfigError, ConflictError, NaruError
@@ -39,14 +47,9 @@ from naru.stores.formats.shapes import META, write_entry
 from naru.stores.secrets.redact import masked_config
 from naru.stores.secrets.text import MASK
 
-app = typer.Typer(
-    add_completion=False,
-    help="List, add, remove, connect and explain MCP servers.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-for _name, _live in servers_live.COMMANDS.items():
-    app.command(_name)(_live)
+app = group("List, add, remove, connect and explain MCP servers.")
+for _command in live.COMMANDS:
+    app.command()(_command)
 app.command("login")(sign_in.login)
 app.command("logout")(sign_in.logout)
 app.add_typer(own_secrets.app, name="secret")
@@ -161,7 +164,7 @@ def _from_here(path: str) -> str:
 def _save(record: ServerRecord, settings: Settings, store: str, *, as_json: bool) -> None:
     async def work(opened: Store) -> None:
         await opened.save(record)
-        _tell(_shown(record), f"Added {record.name}: {_place(record)}", as_json=as_json)
+        print_outcome(_shown(record), f"Added {record.name}: {_place(record)}", as_json=as_json)
         print_warnings([*Policy().warnings(record), *_not_there(record)])
 
     _run(settings, store, work)
@@ -174,7 +177,7 @@ def remove(name: Name, store: StoreOption = "", config: Config = None, as_json: 
     async def work(opened: Store) -> None:
         if not await opened.delete(name):
             raise unregistered(name, [one.name for one in await opened.list()])
-        _tell({"name": name, "removed": True}, f"Removed {name}", as_json=as_json)
+        print_outcome({"name": name, "removed": True}, f"Removed {name}", as_json=as_json)
 
     _run(settings_from(config), store, work)
 
@@ -229,7 +232,7 @@ def check(store: StoreOption = "", config: Config = None, as_json: AsJson = Fals
         found.extend(problem.reason for problem in opened.problems())
 
     _run(settings_from(config), store, work)
-    _tell(found, "\n".join(found) or "Nothing is wrong.", as_json=as_json)
+    print_outcome(found, "\n".join(found) or "Nothing is wrong.", as_json=as_json)
     if found:
         raise typer.Exit(Exit.NOT_WELL)
 
@@ -243,7 +246,7 @@ def _switch(name: str, store: str, config: Path | None, *, is_on: bool, as_json:
         await opened.update(
             record.model_copy(update={**changed, "updated_at": moment}), expected_updated_at=record.updated_at
         )
-        _tell({"name": name, "enabled": is_on}, f"{name} is {'on' if is_on else 'off'}", as_json=as_json)
+        print_outcome({"name": name, "enabled": is_on}, f"{name} is {'on' if is_on else 'off'}", as_json=as_json)
 
     _run(settings_from(config), store, work)
 
@@ -335,10 +338,3 @@ def _states(settings: Settings) -> dict[str, Any]:
 
 def _state(found: dict[str, Any]) -> dict[str, Any]:
     return {key: found[key] for key in ("status", "toolCount", "lastFailure", "runsAt") if key in found}
-
-
-def _tell(data: Any, line: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(data)
-    else:
-        print(line)

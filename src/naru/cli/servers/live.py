@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -15,7 +13,7 @@ from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, registered
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit
-from naru.cli.terminal.output import AsJson, Yes, confirmed, plain, print_json, print_note
+from naru.cli.terminal.output import AsJson, Yes, confirmed, plain, print_json, print_note, print_outcome
 from naru.cli.terminal.told_once import told_once
 from naru.cli.terminal.working import connected
 from naru.config import Settings
@@ -23,8 +21,6 @@ from naru.connections.open import open_manager
 from naru.stores.memory import MemoryStore
 from naru.stores.open import open_store, store_url
 from naru.stores.secrets.redact import REDACTOR
-
-CONNECT_SECONDS = 30.0
 
 
 def connect(name: Name, config: Config = None, as_json: AsJson = False) -> None:
@@ -37,19 +33,13 @@ def connect(name: Name, config: Config = None, as_json: AsJson = False) -> None:
 def disconnect(name: Name, config: Config = None, as_json: AsJson = False) -> None:
     """Have the running hub disconnect a server; its entry stays."""
     shown = RunningHub(settings_from(config)).ask(server_path(name, "disconnect"), method="POST")
-    if as_json:
-        print_json(shown)
-    else:
-        print(f"{name}: {shown['status']}")
+    print_outcome(shown, f"{name}: {shown['status']}", as_json=as_json)
 
 
 def refresh(name: Name, config: Config = None, as_json: AsJson = False) -> None:
     """Have the running hub list a server's tools again."""
     shown = RunningHub(settings_from(config)).ask(server_path(name, "refresh"), method="POST")
-    if as_json:
-        print_json(shown)
-    else:
-        print(f"{name}: {shown['toolCount']} tools")
+    print_outcome(shown, f"{name}: {shown['toolCount']} tools", as_json=as_json)
 
 
 def logs(
@@ -89,10 +79,11 @@ def approve(
     withheld = hub.ask(server_path(name))["withheldTools"]
     chosen = [one for one in withheld if not tool or one["name"] in tool]
     if not as_json or not yes:
+        tell = print_note if as_json else print
         for one in chosen:
-            print(f"{one['name']}: {one['status']}. {plain(one['reason'])}")
+            tell(f"{one['name']}: {one['status']}. {plain(one['reason'])}")
             for line in one["diff"]:
-                print(f"  {plain(line)}")
+                tell(f"  {plain(line)}")
     if not chosen:
         print_note(f"{name} has no withheld tools{' of these names' if tool else ''}.")
         if as_json:
@@ -102,21 +93,12 @@ def approve(
         raise typer.Exit(Exit.NOT_WELL)
     names = [one["name"] for one in chosen]
     shown = hub.ask(server_path(name, "approve"), method="POST", body={"tools": names})
-    if as_json:
-        print_json(shown)
-    else:
-        print(f"{name}: {shown['toolCount']} tools offered, {len(shown['withheldTools'])} withheld")
+    line = f"{name}: {shown['toolCount']} tools offered, {len(shown['withheldTools'])} withheld"
+    print_outcome(shown, line, as_json=as_json)
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "connect": connect,
-    "disconnect": disconnect,
-    "refresh": refresh,
-    "logs": logs,
-    "explain": explain,
-    "approve": approve,
-}
-"""Name → function, put into the group by `servers`."""
+COMMANDS = (connect, disconnect, refresh, logs, explain, approve)
+"""Put into the group by `servers`, under their own names."""
 
 
 async def _try(settings: Settings, name: str) -> dict[str, Any]:
@@ -132,7 +114,7 @@ async def _try(settings: Settings, name: str) -> dict[str, Any]:
     manager = open_manager(settings, alone, asks_for_keys=False)
     try:
         await manager.initialize_from_store()
-        await connected(manager, CONNECT_SECONDS)
+        await connected(manager)
         found = manager.explain(name)
     finally:
         await manager.close()
@@ -154,7 +136,7 @@ def _clean(value: Any) -> Any:
 
 def _report(found: dict[str, Any], name: str, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(found, ensure_ascii=False, indent=2, default=str))
+        print_json(found)
     else:
         print(f"{name}: {found['status']}. {plain(found['summary'])}")
         if found["remedy"]:

@@ -16,7 +16,7 @@ import typer
 from naru.cli.options import Config, settings_from
 from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored, registered
-from naru.cli.terminal.output import AsJson, print_json, print_note, typed_in
+from naru.cli.terminal.output import AsJson, group, print_json, print_note, print_outcome, typed_in
 from naru.config import Settings
 from naru.connections.credentials import LOCAL, forget_secret, own_secrets, owner_of, secret_names, store_secret
 from naru.connections.open import open_signins
@@ -26,9 +26,7 @@ from naru.records import ServerRecord
 from naru.stores.secrets.vault import Vault
 from naru.telemetry.audit import audit_once
 
-app = typer.Typer(
-    add_completion=False, help="Store secrets for a server's entry.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Store secrets for a server's entry.")
 Secret = Annotated[str, typer.Argument(help="Its name: what stands in `${NAME}` or `${input:NAME}` of the entry.")]
 
 
@@ -50,7 +48,7 @@ def store(name: Name, secret: Secret, config: Config = None, as_json: AsJson = F
             asyncio.run(store_secret(vault, owner, record, secret, value))
 
         _alone(settings, name, kept)
-    _tell({"server": name, "stored": secret}, f"Stored {secret} for {name}", as_json=as_json)
+    print_outcome({"server": name, "stored": secret}, f"Stored {secret} for {name}", as_json=as_json)
 
 
 @app.command("list")
@@ -82,7 +80,7 @@ def remove(name: Name, secret: Secret, config: Config = None, as_json: AsJson = 
             asyncio.run(forget_secret(vault, owner, record, secret))
 
         _alone(settings, name, forgotten)
-    _tell({"server": name, "removed": secret}, f"Removed {secret} of {name}", as_json=as_json)
+    print_outcome({"server": name, "removed": secret}, f"Removed {secret} of {name}", as_json=as_json)
 
 
 def _names(settings: Settings, hub: RunningHub, name: str) -> list[str]:
@@ -106,10 +104,3 @@ def _alone(settings: Settings, name: str, work: Callable[[Vault, str, ServerReco
         return work(vault, owner_of(record, Person(LOCAL)), record)
     finally:
         vault.close()
-
-
-def _tell(data: Any, line: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(data)
-    else:
-        print(line)

@@ -30,6 +30,11 @@ _CONTROL = re.compile(
 )
 
 
+def group(about: str) -> typer.Typer:
+    """Return a group of commands, which says what it is about when no command is named."""
+    return typer.Typer(add_completion=False, help=about, no_args_is_help=True, rich_markup_mode=None)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console that never guesses: no highlighting, no wrapping, no colours where none are wanted."""
     made = Console(stderr=stderr, highlight=False, soft_wrap=True)
@@ -46,6 +51,14 @@ def plain(text: str) -> str:
 def print_json(value: Any) -> None:
     """Print a value as JSON that people can read as well."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_outcome(value: Any, line: str, *, as_json: bool) -> None:
+    """Print what was done: the whole of it as JSON, or one line for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print(line)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -39,7 +39,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         shown.stop()
 
 
-async def connected(manager: Manager, seconds: float) -> bool:
+async def connected(manager: Manager, seconds: float = 30.0) -> bool:
     """Wait until every server has come to a result, as `Manager.started` does; show which are awaited."""
     with working("connecting servers") as tell:
         waiting = asyncio.ensure_future(manager.started(seconds))

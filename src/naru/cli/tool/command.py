@@ -16,7 +16,7 @@ import typer
 from naru.cli.options import settings_from
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit, exit_code
-from naru.cli.terminal.output import plain
+from naru.cli.terminal.output import group, plain
 from naru.cli.tool import serve as tool_serve
 from naru.cli.tool.arguments import check_known, read_arguments
 from naru.cli.tool.sources import Sources
@@ -31,9 +31,7 @@ from naru.tools.provider_schemas.plain_text import plain_text
 from naru.tools.results import to_value
 from naru.tools.toolset import CallContext
 
-app = typer.Typer(
-    add_completion=False, help="Run, list and describe tools.", no_args_is_help=True, rich_markup_mode=None
-)
+app = group("Run, list and describe tools.")
 
 app.command("serve")(tool_serve.command)
 Modules = Annotated[

@@ -27,8 +27,6 @@ BUILTINS = {
     "data": ("naru.builtins.data.toolset", "data_toolset"),
 }
 """Server name → where its toolset is made; imported only when it is needed."""
-CONNECT_SECONDS = 30.0
-"""How long servers of the hub may take to connect."""
 OWN = ""
 """Server name of the functions of modules: they are called by their own names."""
 
@@ -86,12 +84,12 @@ class Sources:
             registered = [record.name for record in await manager.list_servers()]
             server = next((each for each in sorted(registered, key=len, reverse=True) if _is_of(name, each)), "")
             if server:
-                if not await manager.ensure_connected(server) and not await connected(manager, CONNECT_SECONDS):
+                if not await manager.ensure_connected(server) and not await connected(manager):
                     raise _unreachable(manager, server)
                 if not manager.connection(server).is_live:
                     raise _unreachable(manager, server)
             else:
-                await connected(manager, CONNECT_SECONDS)
+                await connected(manager)
                 problems = news_of(unreadable(manager) | unusable(manager), settings.hub.data_dir)
                 print_warnings(f"{each}: {what}" for each, what in problems.items())
             chosen = [server] if server else registered
