@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 import subprocess
@@ -63,6 +64,13 @@ async def test_the_command_of_a_shell_block_prints_the_result_once() -> None:
         assert out == ""
         assert "has been used" in error
     assert len(hub.toolset.called) == 1
+
+
+async def test_a_tickets_result_is_json_where_json_is_asked_for() -> None:
+    async with served(application(MemoryHub(ScriptedBackend([CALL])))) as url:
+        words = (await shell_block(url)).split()
+        _, out, _ = await run([str(NARU), *words[1:], "--json"], url)
+    assert json.loads(out) == {"success": True, "result": "echo: \x1b[31m$(reboot)"}
 
 
 async def test_a_forged_ticket_and_a_missing_hub_are_one_line_and_a_non_zero_exit() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.test_terminal import run_on_terminal
 from typer.testing import CliRunner
 
 from naru.cli.tool.arguments import check_known
@@ -110,8 +111,10 @@ def test_a_module_that_is_not_there_is_said():
 
 
 def test_nothing_that_a_tool_returns_steers_the_terminal():
-    done = run("run", *MODULE, "colourful")
-    assert done.stdout == "red end\nline\ttab\n"
+    words = ["naru", "tool", "run", *MODULE, "colourful"]
+    shown = run_on_terminal(f"import sys; sys.argv = {words}; from naru.cli.main import main; main()")
+    assert shown == "red end\r\nline\ttab\r\n"
+    assert run("run", *MODULE, "colourful").stdout.startswith("\x1b[31mred"), "a program reads what there is"
     assert "\x1b" not in run("run", *MODULE, "fails").stderr
 
 

@@ -60,12 +60,13 @@ def run(  # noqa: PLR0913  # each parameter is an option of the command
     sources = Sources(modules=tuple(module or ()), store=store, local=local)
     try:
         if ticket:
-            raise typer.Exit(run_ticket(ticket, settings_from()))
-        given = read_arguments(arguments or [], args_file)
-        if inline:
-            call = inline_call(inline, settings_from())
-            name, given = call.name, call.arguments
-        result = asyncio.run(_run(sources, name, given, timeout, is_typed=not inline))
+            result = run_ticket(ticket, settings_from())
+        else:
+            given = read_arguments(arguments or [], args_file)
+            if inline:
+                call = inline_call(inline, settings_from())
+                name, given = call.name, call.arguments
+            result = asyncio.run(_run(sources, name, given, timeout, is_typed=not inline))
     except NaruError as error:
         if as_json:
             _write(sys.stdout, encode({"success": False, "error": REDACTOR.clean(str(error))}).decode())
@@ -176,5 +177,6 @@ def _described(tool: ToolDefinition) -> JsonObject:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write foreign text without what steers a terminal."""
-    stream.write(plain(text).rstrip("\n") + "\n")
+    """Write foreign text: a result to a program as it is, anything else without what steers a terminal."""
+    is_for_programs = stream is sys.stdout and not stream.isatty()
+    stream.write((text if is_for_programs else plain(text)).rstrip("\n") + "\n")

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TextIO
-
 from naru.cli.running_hub import RunningHub
-from naru.cli.terminal.output import plain
 from naru.config import Settings
 from naru.dialects import ParsedCall
+from naru.messages import ToolResult
 from naru.web.face.plan_b import read_signed, signing_key
 
 _TIMEOUT_SECONDS = 330.0
 
 
-def run_ticket(ticket: str, settings: Settings) -> int:
-    """Have the hub run a ticket's call; print its result and return the exit code: 0, or 1 when the tool failed.
+def run_ticket(ticket: str, settings: Settings) -> ToolResult:
+    """Have the hub run a ticket's call.
 
     Raises:
         UserError: the hub refused the ticket.
@@ -23,7 +20,7 @@ def run_ticket(ticket: str, settings: Settings) -> int:
     """
     hub = RunningHub(settings, timeout_seconds=_TIMEOUT_SECONDS)
     answer = hub.ask("/api/tickets/run", method="POST", body={"ticket": ticket})
-    return show(str(answer.get("text", "")), is_error=bool(answer.get("is_error")))
+    return ToolResult.of_text(str(answer.get("text", "")), is_error=bool(answer.get("is_error")))
 
 
 def inline_call(payload: str, settings: Settings) -> ParsedCall:
@@ -33,10 +30,3 @@ def inline_call(payload: str, settings: Settings) -> ParsedCall:
         PolicyError: this installation has not signed it.
     """
     return read_signed(payload, signing_key(settings.hub.data_dir))
-
-
-def show(text: str, *, is_error: bool) -> int:
-    """Print a tool's text, to stdout or, for a failure, to stderr; a terminal gets no escape sequences of it."""
-    stream: TextIO = sys.stderr if is_error else sys.stdout
-    stream.write((plain(text) if stream.isatty() else text).rstrip("\n") + "\n")
-    return 1 if is_error else 0
