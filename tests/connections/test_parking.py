@@ -136,6 +136,20 @@ async def test_a_lazy_server_starts_once_to_be_known_and_then_at_its_first_call(
         assert not kept.exists()
 
 
+async def test_h12_a_lazy_server_whose_name_is_not_allowed_is_neither_offered_nor_started(tmp_path: Path) -> None:
+    store = MemoryStore()
+    await store.save(stdio("raw", "raw_server.py", lazy=True))
+    async with hub(tmp_path, store) as first:
+        await until(lambda: first.connection("raw").is_live)
+    guard = PolicyGuard(Policy(PolicySettings(allowed_server_names=["other"])))
+    async with hub(tmp_path, store, guard=guard) as second:
+        assert second.tools("raw") == []
+        with pytest.raises(ToolError):
+            await echo(second)
+        assert not await second.ensure_connected("raw")
+        assert second.connection("raw").pid is None
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"format": 1}', '{"format": 99, "identity": "x"}', "null", "\0"])
 async def test_a_memory_that_cannot_be_used_costs_one_start(tmp_path: Path, content: str) -> None:
     store = MemoryStore()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,10 +18,12 @@ from naru.config.live import LIVE, changed, take_up
 from naru.errors import ConfigError
 from naru.hub import Hub, open_hub
 from naru.models.scripted import ScriptedBackend
+from naru.records import ServerRecord, TransportType
 from naru.web.app import App, open_app
 from naru.web.following import SettingsFollower
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.security import Gate
+from tests.connections.conftest import SERVERS
 
 KEY = "Zq7xW2pLm9vRt4sB8nKc3Jd6Hf5Gy1Ua0Ei"
 
@@ -87,6 +90,24 @@ async def test_s08_mcp_takes_messages_as_long_as_the_settings_say(tmp_path: Path
         for most, status in ((8_000_000, 200), (4_500_000, 413), (6_000_000, 200)):
             await one.write(f"server: {{max_body_bytes: {most}}}")
             assert (await one.client.post("/mcp", json=long)).status_code == status, most
+
+
+@pytest.mark.slow
+async def test_h12_a_server_whose_name_is_allowed_no_longer_is_let_go_at_once_and_comes_back(tmp_path: Path) -> None:
+    config = {"command": sys.executable, "args": [str(SERVERS / "raw_server.py")]}
+    async with running(tmp_path) as one:
+        call = {"name": "raw__echo", "arguments": {"text": "here"}}
+        await one.hub.manager.register(ServerRecord(name="raw", transport_type=TransportType.STDIO, config=config))
+        assert await one.hub.manager.connect("raw")
+        for allowed in ("other", "raw"):
+            await one.write(f"mcp: {{security: {{allowed_server_names: [{allowed}]}}}}")
+            tools = (await one.client.get("/api/tools")).json()["tools"]
+            answer = (await one.client.post("/api/tools/call", json=call)).json()
+            told = (await one.client.get("/api/mcp/servers/raw/explanation")).json()
+            is_there = allowed == "raw"
+            assert bool(tools) is is_there
+            assert answer["isError"] is not is_there
+            assert ("is not allowed here" in told["summary"]) is not is_there
 
 
 async def test_line7_aliases_rounds_and_approvals_hold_at_once(tmp_path: Path) -> None:

@@ -18,13 +18,20 @@ class Background:
     """The connects that are under way."""
 
     def __init__(self) -> None:
-        self._tasks: dict[asyncio.Task[None], tuple[str, float]] = {}
+        self._tasks: dict[asyncio.Task[bool], tuple[str, float]] = {}
         """Task → whose, and the loop time at which it began."""
 
-    def begin(self, connection: Connection, guard: Guard) -> None:
-        """Connect a server that the rules admit."""
+    def begin(self, connection: Connection, guard: Guard, *, recalls: bool = False) -> None:
+        """Connect a server that the rules admit; one that `recalls` offers what is remembered of it, if anything is."""
+        try:
+            guard.admit(connection.record)
+        except PolicyError as error:
+            logger.warning("server %s is not connected: %s", connection.name, error)
+            return
+        if recalls and connection.recall():
+            return
         loop = asyncio.get_running_loop()
-        task = loop.create_task(_connect(connection, guard), context=nobodys_context())
+        task = loop.create_task(connection.connect(), context=nobodys_context())
         self._tasks[task] = (connection.name, loop.time())
         task.add_done_callback(self._tasks.pop)
 
@@ -47,12 +54,3 @@ class Background:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _connect(connection: Connection, guard: Guard) -> None:
-    try:
-        guard.admit(connection.record)
-    except PolicyError as error:
-        logger.warning("server %s is not connected: %s", connection.name, error)
-        return
-    await connection.connect()

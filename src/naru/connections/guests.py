@@ -83,6 +83,13 @@ class Allowed:
         return not self.path or url.raw_path == self.path or url.raw_path.startswith(f"{self.path}/")
 
 
+class _GuestGuard(PolicyGuard):
+    """The rules for tools and results. Whom a request may name is said in `mcp.guests`; the label is its own."""
+
+    def admit(self, record: ServerRecord) -> None:
+        """Let it be connected: its address was judged."""
+
+
 class Guests:
     """Links the guests of requests."""
 
@@ -125,7 +132,7 @@ class Guests:
         async with AsyncExitStack() as stack:
             toolsets: dict[str, ServerToolset] = {}
             for record in records:
-                guard = PolicyGuard(self._policy)
+                guard = _GuestGuard(self._policy)
                 around = Surroundings(
                     self._connections, self._http, resolve=as_stored, guard=guard, starts=Starts(MOST)
                 )

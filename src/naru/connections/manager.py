@@ -86,6 +86,10 @@ class Manager:
         )
         self.hear_own = self._personal.hearers.append
         """Has a function told of every notification at a person's own link that belongs to no request."""
+        self.drop_own = self._personal.drop
+        """Closes the links to a server that are persons' own."""
+        self.personal_servers: Set[str] = self._personal.servers
+        """Servers whose credentials are each person's own."""
         self._connections: dict[str, Connection] = {}
         self._toolsets: dict[str, ServerToolset] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -263,11 +267,6 @@ class Manager:
         """Return what tells apart those who see other things of some server; empty where all see the same."""
         return self._personal.whose(self._connections)
 
-    @property
-    def personal_servers(self) -> Set[str]:
-        """Servers whose credentials are each person's own."""
-        return self._personal.servers
-
     def _resolved(self, record: ServerRecord) -> Mapping[str, Any]:
         return nobodys(record) if is_personal(record) else config_for(record, SHARED, Person(), self.signins)
 
@@ -374,9 +373,8 @@ class Manager:
             return
         if connection is self._connections.get(connection.name) and is_personal(connection.record):
             return  # it is nobody's
-        if not forced and connection.record.is_lazy(default=self.settings.is_lazy) and connection.recall():
-            return
-        self._background.begin(connection, self.guard)
+        is_lazy = connection.record.is_lazy(default=self.settings.is_lazy)
+        self._background.begin(connection, self.guard, recalls=is_lazy and not forced)
 
     def _lock(self, name: str) -> asyncio.Lock:
         return self._locks.setdefault(name, asyncio.Lock())

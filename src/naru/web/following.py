@@ -6,8 +6,12 @@ import asyncio
 from pathlib import Path
 
 from naru.config import load_settings
+from naru.connections.link.connection import Connection
+from naru.connections.manager import Manager
 from naru.connections.rules.policy import PolicyGuard
+from naru.errors import PolicyError
 from naru.hub import Hub
+from naru.records import ServerStatus
 from naru.stores.files.watch import settled
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.security import Gate, check_bind
@@ -21,6 +25,23 @@ def keys_are_asked(hub: Hub) -> None:
     if isinstance(guard, PolicyGuard) and hub.settings.mcp.security.quarantine == "auto":
         guard.quarantines = True
         hub.manager.look_again()
+
+
+async def admit_anew(manager: Manager) -> None:
+    """Close the links of servers that the rules admit no longer, and open those that they do now (H12)."""
+
+    async def obey(connection: Connection) -> None:
+        is_wanted = connection.record.auto_connect and connection.status in (ServerStatus.FAILED, ServerStatus.PENDING)
+        try:
+            manager.guard.admit(connection.record)
+        except PolicyError:
+            await manager.drop_own(connection.name)
+            await connection.disconnect()
+            is_wanted = True  # it fails, and says why
+        if is_wanted and connection.name not in manager.personal_servers:
+            await connection.connect()
+
+    await asyncio.gather(*map(obey, manager.connections.values()))
 
 
 class SettingsFollower:
@@ -38,7 +59,9 @@ class SettingsFollower:
         await settled([self._path])
         after = await asyncio.to_thread(load_settings, self._path)
         check_bind(after.server)
-        self._hub.take_up(self._before, after, at_start=self._at_start)
+        taken = self._hub.take_up(self._before, after, at_start=self._at_start)
         self._before = after
+        if "mcp.security.allowed_server_names" in taken.live:
+            await admit_anew(self._hub.manager)
         self._limiter.per_minute = self._hub.settings.server.rate_limit_per_minute
         await self._gate.take_up()

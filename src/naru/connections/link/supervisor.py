@@ -290,7 +290,7 @@ class Supervisor:
 
     async def _open(self) -> Opened:
         try:
-            config = self._around.resolve(self.record)
+            config = self._around.config_of(self.record)
         except NaruError as error:
             passes = isinstance(error, StoreError)
             raise LinkError(Failure("config", error.code, error.message, error.remedy, retryable=passes)) from error

@@ -51,3 +51,12 @@ class Surroundings:
     memory: Memory = field(default_factory=Memory)
     guard: Guard = field(default_factory=NoGuard)
     starts: Starts = field(default_factory=lambda: Starts(ConnectionSettings().max_connecting))
+
+    def config_of(self, record: ServerRecord) -> Mapping[str, Any]:
+        """Return what a link is opened with, whoever wants it and whatever the rules were before (H12).
+
+        Raises:
+            NaruError: the rules do not admit the server now, or its config cannot be filled in.
+        """
+        self.guard.admit(record)
+        return self.resolve(record)
