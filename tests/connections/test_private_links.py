@@ -9,6 +9,8 @@ import pytest
 
 from naru.connections.link import private_links
 from naru.connections.manager import Manager
+from naru.connections.session.options import RequestOptions
+from naru.connections.state.faults import LinkError
 from naru.errors import ToolError
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import managed, stdio
@@ -73,3 +75,15 @@ async def test_a_callers_link_that_rests_is_closed() -> None:
         first = await pid(manager, "ada")
         await until(lambda: not psutil.pid_exists(int(first)))
         assert await pid(manager, "ada") != first
+
+
+async def test_a_call_that_waited_while_its_server_was_removed_starts_no_process(manager: Manager) -> None:
+    """It may have waited for a person's yes."""
+    await isolated(manager)
+    await pid(manager, "ada")
+    connection = manager.connection("raw")
+    await manager.unregister("raw")
+    for caller in ("ada", "bob", ""):
+        with pytest.raises(LinkError):
+            await connection.request("tools/call", {"name": "pid", "arguments": {}}, RequestOptions(caller=caller))
+    assert not psutil.Process().children()

@@ -211,8 +211,7 @@ class Connection:
 
     async def close(self) -> None:
         """End the owner task and everything it holds."""
-        await self._close_others()
-        await self._supervisor.close()
+        await asyncio.gather(self._supervisor.close(), self._close_others())
 
     async def refresh(self) -> None:
         """List anew, on request (H5). Raises RpcError or LinkError."""
@@ -231,6 +230,8 @@ class Connection:
             BusyError: its queue is full, or it asked to be left alone.
             LinkError: it is not connected and could not be, or no answer came.
         """
+        if self.is_closed:
+            await self.ready()  # which says why not; nobody would close another link that is made now
         if self._private is not None and options.caller:
             own = await self._private.of(options.caller)
             return await own.request(method, params, replace(options, caller="", revision=None))
