@@ -8,10 +8,12 @@ import psutil
 import pytest
 
 from naru.connections.link import private_links
+from naru.connections.link.surroundings import Surroundings
 from naru.connections.manager import Manager
 from naru.connections.session.options import RequestOptions
 from naru.connections.state.faults import LinkError
 from naru.errors import ToolError
+from naru.records import ServerRecord, ServerStatus
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import managed, stdio
 from tests.waiting import until
@@ -87,3 +89,25 @@ async def test_a_call_that_waited_while_its_server_was_removed_starts_no_process
         with pytest.raises(LinkError):
             await connection.request("tools/call", {"name": "pid", "arguments": {}}, RequestOptions(caller=caller))
     assert not psutil.Process().children()
+
+
+async def test_a_callers_link_that_fails_is_not_tried_anew_for_each_call_against_its_own_patience() -> None:
+    """R-32: what starts a link is its first call; then its own rules say when."""
+    tried: list[ServerRecord] = []
+
+    class Failing:
+        in_flight = queued = 0
+
+        def __init__(self, record: ServerRecord, around: Surroundings) -> None:
+            self.record, self.status = record, ServerStatus.PENDING
+
+        async def connect(self) -> bool:
+            tried.append(self.record)
+            self.status = ServerStatus.FAILED
+            return False
+
+        async def close(self) -> None: ...
+
+    links = private_links.PrivateLinks(stdio("raw", "raw_server.py"), Surroundings(), Failing)
+    assert await links.of("ada") is await links.of("ada")
+    assert len(tried) == 1

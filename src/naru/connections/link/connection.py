@@ -257,7 +257,7 @@ class Connection:
         if links is None or self.era != "modern" or self.transport_type is not TransportType.HTTP:
             return None
         link = await links.of("sessions")
-        if link.generation:
+        if link.generation or await link.ensure_connected():
             return link
         failure = link.life.last_failure
         if failure is None or not failure.is_outage:

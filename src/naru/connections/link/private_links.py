@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from naru.connections.link.remembered import Memory
 from naru.connections.link.surroundings import Surroundings, ignore
 from naru.connections.state.faults import BusyError, Failure
-from naru.records import ServerRecord
+from naru.records import ServerRecord, ServerStatus
 
 MOST = 32
 """Links of callers that one server has at a time; the longest unused one gives way."""
@@ -33,8 +33,8 @@ class Link(Protocol):
     """What is asked of a connection here."""
 
     @property
-    def generation(self) -> int:
-        """0 until it was open for the first time."""
+    def status(self) -> ServerStatus:
+        """Its state."""
         ...
 
     @property
@@ -90,7 +90,7 @@ class PrivateLinks(Generic[L]):
                 raise BusyError(Failure("call", "busy", "its links are being closed.", "Try again."))
             link = self._links.setdefault(caller, self._make(self._record, self._around))
         self._links.move_to_end(caller)
-        if link.generation == 0:
+        if link.status in (ServerStatus.PENDING, ServerStatus.CONNECTING):  # later its requests see to that, no storm
             await link.connect()
         return link
 
