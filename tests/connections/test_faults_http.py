@@ -6,7 +6,9 @@ import asyncio
 import gzip
 import json
 import statistics
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -726,6 +728,20 @@ async def test_a_server_that_says_its_capabilities_in_another_form_is_connected(
             await connected(manager, server, name)
             assert await echo(manager, "x", name) == "x"
             assert manager.connection(name).capabilities == {"tools": {}, "logging": {}}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("is_modern", [False, True])
+async def test_a_network_that_drops_what_is_silent_is_noticed(manager: Manager, is_modern: bool) -> None:
+    """R-14: a call that takes minutes, and the stream on which changes are told, of which no ping tells anything."""
+    async with FakeHttpServer(is_modern=is_modern) as server:
+        server.offers_stream = True
+        await connected(manager, server)
+        await until(lambda: server.streams or is_modern)
+        assert await echo(manager, "x") == "x"
+        rows = [row.split() for row in Path("/proc/net/tcp").read_text(encoding="utf-8").splitlines()[1:]]
+        timers = {row[5][:2] for row in rows if row[2].endswith(f":{server.port:04X}") and row[3] == "01"}
+        assert timers == {"02"}, "the system asks whether the other side is there"
 
 
 async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) -> None:

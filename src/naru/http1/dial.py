@@ -20,6 +20,8 @@ from naru.http1.head import Address
 
 _OTHER_ADDRESS_SECONDS = 0.25
 """After which the next address of the host is tried beside the first."""
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPALIVE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+"""Seconds of silence before the first question and between others, and how many; systems have some of these."""
 P = TypeVar("P", bound=asyncio.Protocol)
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gets host and port; returns the addresses that may be connected to. Raises OSError."""
@@ -65,18 +67,34 @@ async def _open(
     tls = authorities or await asyncio.to_thread(system_trust) if address.tls else None
     name = address.host if address.tls else None
     if resolve is None and is_numeric(address.host):  # Nothing to look up, nothing to choose from.
-        _, made = await loop.create_connection(protocol, address.host, address.port, ssl=tls, server_hostname=name)
+        transport, made = await loop.create_connection(
+            protocol, address.host, address.port, ssl=tls, server_hostname=name
+        )
+        keep_alive(transport.get_extra_info("socket"))
         return made
     hosts = [address.host] if resolve is None else await resolve(address.host, address.port)
     found = [await loop.getaddrinfo(host, address.port, type=socket.SOCK_STREAM) for host in hosts]
     addresses = list(chain.from_iterable(found))
     opened = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS, loop=loop)
     try:
+        keep_alive(opened)
         _, made = await loop.create_connection(protocol, sock=opened, ssl=tls, server_hostname=name)
     except BaseException:
         opened.close()
         raise
     return made
+
+
+def keep_alive(opened: socket.socket) -> None:
+    """Have the system ask whether the other side is still there.
+
+    Networks drop a connection on which nothing was said for some minutes, without a word to either side: that of a call
+    that takes long, or on which a server would tell of changes.
+    """
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 @lru_cache(maxsize=1)

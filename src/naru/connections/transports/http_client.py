@@ -26,7 +26,7 @@ from naru.connections.transports.destinations import CheckedResolver, Lookup
 from naru.connections.transports.once import Once
 from naru.connections.transports.tokens import Grant, LeaseOf, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
-from naru.http1.dial import reason_of
+from naru.http1.dial import keep_alive, reason_of
 from naru.http1.faults import DialError, ExchangeError
 from naru.http1.head import Address, address_of, request_head, with_body
 from naru.http1.pool import Pool
@@ -99,6 +99,7 @@ class HttpClient:
                     ttl_dns_cache=30,
                     use_dns_cache=self._lookup is None,
                     resolver=None if self._lookup is None else CheckedResolver(self._lookup),
+                    socket_factory=_socket,
                 ),
                 # Cookies of one server must not reach another through us (S-30).
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -219,6 +220,13 @@ class Remote:
                 return response
             response.close()
             token = other
+
+
+def _socket(found: tuple[Any, ...]) -> socket.socket:
+    """Make a socket for what `getaddrinfo` found."""
+    made = socket.socket(*found[:3])
+    keep_alive(made)
+    return made
 
 
 def _address(config: Mapping[str, Any]) -> URL:
