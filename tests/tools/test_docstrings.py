@@ -51,6 +51,8 @@ AS_PACKAGES_WRITE = {
     "text after the arguments": ("Get.\n\nArgs:\n  city: The city.\n  rest: Others.\n\nMore.", "Get."),
     "a directive after the fields": (
         "Get.\n\n:param city: The city.\n:param rest: Others.\n\n.. versionadded:: 8.0\n", "Get."),
+    "sections beside fields": (
+        "Get.\n\nNote:\n    So.\n\n:param city: The city.\n:param rest: Others.\n\nExample:\n    get(1)\n", "Get."),
     "two dashes": ("Get.\n\nArgs:\n  city -- The city.\n  rest -- Others.\n", "Get."),
     "a field without its colon": (
         "Get.\n:param city: The city.\n:paramtype city: str\n:param rest: Others.\n:return True if so", "Get."),

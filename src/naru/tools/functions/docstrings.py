@@ -54,16 +54,20 @@ def read_docstring(docstring: str | None) -> DocText:
     # Below a blank line a rule only parts paragraphs.
     if any(line.strip() and _NUMPY_RULE.match(rule) for line, rule in itertools.pairwise(lines)):
         return _numpy(lines)
-    if any(map(_GOOGLE_SECTION.match, lines)):
-        begins, entries = next(i for i, line in enumerate(lines) if _GOOGLE_SECTION.match(line)), _google(lines)
-    else:
-        begins, entries = next((i for i, line in enumerate(lines) if _FIELD.match(line)), len(lines)), _fields(lines)
+    begins = _first(_GOOGLE_SECTION, lines)
+    entries = list(_google(lines))
+    if not entries:  # `Note:` and `Example:` stand beside fields, too
+        begins, entries = min(begins, _first(_FIELD, lines)), list(_fields(lines))
     parameters: dict[str, str] = {}
     for names, text in entries:
         if told := _joined("\n".join(text)):
             for name in names.split(","):
                 parameters.setdefault(name.strip(" *`"), told)
     return DocText("\n".join(lines[:begins]).strip(), parameters)
+
+
+def _first(pattern: re.Pattern[str], lines: list[str]) -> int:
+    return next((place for place, line in enumerate(lines) if pattern.match(line)), len(lines))
 
 
 def _lines(docstring: str) -> list[str]:
