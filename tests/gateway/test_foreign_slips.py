@@ -44,7 +44,8 @@ class Slips(FakeHttpServer):
             found = super().result(method, message)
             return {**found, "capabilities": {"tools": {}, "resources": {}, "prompts": {}}}
         if method == "tools/list":
-            tools = [{"name": "good", "inputSchema": {"type": "object"}}]
+            # Whatever a stateless server may list, clients of sessions know objects alone.
+            tools = [{"name": "good", "inputSchema": {"type": "object"}, "outputSchema": {"type": "array"}}]
             for number, schema in enumerate(SCHEMAS.values()):
                 tools.append({"name": f"schema{number}", **({} if schema is ... else {"inputSchema": schema})})
             tools += [
@@ -77,6 +78,7 @@ async def test_an_official_client_reads_every_list_and_result(mode: Any) -> None
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert len(tools) == 1 + len(SCHEMAS) + len(SLIPS)
         assert {tool.input_schema["type"] for tool in tools.values()} == {"object"}
+        assert tools["s__good"].output_schema == (None if mode == "legacy" else {"type": "array"})
         kept = tools[f"s__schema{list(SCHEMAS).index('no type')}"].input_schema
         assert kept["required"] == ["a"]
         assert kept["properties"] == {"a": {"type": "string"}}

@@ -78,7 +78,8 @@ class View:
 
     def _page(self, kind: ListKind, items: Sequence[JsonObject], start: int, *, modern: bool) -> JsonObject:
         end = start + self._page_size
-        result: JsonObject = {"resourceTemplates" if kind == "templates" else kind: list(items[start:end])}
+        shown = [item if modern else _known_in_sessions(item) for item in items[start:end]]
+        result: JsonObject = {"resourceTemplates" if kind == "templates" else kind: shown}
         if end < len(items):
             result["nextCursor"] = base64.urlsafe_b64encode(f"{kind}:{end}".encode()).decode()
         if modern:
@@ -166,3 +167,11 @@ def _add_named(view: View, kind: ListKind, upstream: Upstream, item: JsonObject,
         return
     routes[exposed] = Route(upstream, name, item)
     view.lists[kind].append(item if exposed == name else {**item, "name": exposed})
+
+
+def _known_in_sessions(item: JsonObject) -> JsonObject:
+    """Leave out the schema of a result that is no object, which is known since 2026-07-28: clients refuse the list."""
+    schema = item.get("outputSchema")
+    if not isinstance(schema, dict) or schema.get("type") == "object":
+        return item
+    return {key: value for key, value in item.items() if key != "outputSchema"}
