@@ -201,6 +201,21 @@ async def test_requests_of_a_day_are_counted_over_restarts_and_end_in_429(tmp_pa
 
 
 @pytest.mark.slow
+async def test_s19_each_request_of_a_batch_counts(tmp_path: Path) -> None:
+    """MCP's older versions put up to a hundred calls into one POST."""
+    hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    async with team(tmp_path) as hub, hub.client(hub.key(requests_per_day=6)) as asking:
+        begun = await asking.post("/mcp", json={"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
+        session = {"Mcp-Session-Id": begun.headers["mcp-session-id"]}
+        pings = [{"jsonrpc": "2.0", "id": number, "method": "ping"} for number in range(4)]
+        notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert len((await asking.post("/mcp", json=[notice, *pings], headers=session)).json()) == 4
+        refused = await asking.post("/mcp", json=pings, headers=session)
+        assert refused.status_code == 429
+        assert int(refused.headers["retry-after"]) > 0
+        assert "than this key may make" in refused.json()["error"]["message"]
+
+
 async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path: Path) -> None:
     async with team(tmp_path, servers=[declared("kept")]) as hub:
         key = hub.key("user", tokens_per_day=20)

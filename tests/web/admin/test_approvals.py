@@ -117,7 +117,8 @@ async def test_what_goes_by_keys_does_so_from_the_moment_that_one_is_made(tmp_pa
         assert isinstance(guard, PolicyGuard)
         async with client(app, "") as asking:
             assert (await asking.get("/api/approvals")).status_code == 200
-            assert not (hub.approvals.asks_for_destructive or guard.quarantines)
+            assert not hub.approvals.asks_for_destructive
+            assert not guard.quarantines
             hub.keys.create("user")
             assert (await asking.get("/api/approvals")).status_code == 401
         assert hub.approvals.asks_for_destructive

@@ -31,11 +31,25 @@ def busy() -> RpcError:
     return RpcError(OVERLOADED, "Too many requests are under way. Try again in a moment.")
 
 
+def too_many() -> RpcError:
+    """Make the refusal of a batch of more requests than its caller may make now."""
+    return RpcError(OVERLOADED, "The batch has more requests than this key may make now. Send fewer, or wait.")
+
+
 def no_batch() -> RpcError:
     """Make the refusal of a batch."""
     return RpcError(
         INVALID_REQUEST, f"JSON-RPC batches, of up to {MAX_BATCH} messages, are taken in 2025-03-26 and older only."
     )
+
+
+async def count(message: Json, sender: Sender) -> float:
+    """Count the requests of a batch, of which the first is counted; return the seconds to wait, 0 when all may pass."""
+    requests = [each for each in message if isinstance(each, dict) and "id" in each] if isinstance(message, list) else ()
+    for _ in requests[1:]:
+        if sender.counted is not None and (wait := await sender.counted()) > 0:
+            return wait
+    return 0.0
 
 
 def take(engine: Engine, message: Json, session: Session) -> None:

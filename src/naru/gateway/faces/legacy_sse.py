@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from naru.gateway.engine import Engine
-from naru.gateway.faces.duplex import take
+from naru.gateway.faces.duplex import count, take, too_many
 from naru.gateway.faces.streamable_http import NO_SESSION, RETRY_AFTER, SESSION, StreamableHttp, stopping
 from naru.gateway.sessions.asgi import ClientGoneError, read_body, refuse, respond, sender_of
 from naru.gateway.sessions.exchange import Sender
@@ -89,6 +89,9 @@ class LegacySse:
         try:
             settings = self._engine.settings
             message: Json = frames.decode(await read_body(receive, settings.body_bytes()), settings.limits)
+            if wait := await count(message, sender):
+                await refuse(send, 429, too_many(), headers=((b"retry-after", b"%d" % wait),))
+                return
             take(self._engine, message, session)
         except ClientGoneError:
             return

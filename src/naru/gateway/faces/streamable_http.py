@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from naru.gateway.engine import Engine
-from naru.gateway.faces.duplex import MAX_BATCH, begin, busy, legacy, no_batch
+from naru.gateway.faces.duplex import MAX_BATCH, begin, busy, count, legacy, no_batch, too_many
 from naru.gateway.faces.post import PostAnswer
 from naru.gateway.faces.replay import STANDALONE, Track, replay_of
 from naru.gateway.sessions.asgi import ClientGoneError, accepts, read_body, refuse, respond, sender_of
@@ -223,6 +223,9 @@ class StreamableHttp:
             raise no_batch()
         if self._engine.busy:
             raise busy()
+        if wait := await count(batch, sender):
+            await refuse(send, 429, too_many(), headers=((b"retry-after", b"%d" % wait),))
+            return
         answers: list[Frame] = []
         begun: list[asyncio.Task[None]] = []
         for each in batch:

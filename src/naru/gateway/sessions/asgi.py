@@ -27,6 +27,10 @@ HELD = "held"
 """Key of `scope["state"]` under which the gate puts what makes a `send` end with the key of its request."""
 
 
+COUNTED = "counted"
+"""Key of `scope["state"]` under which the gate puts what counts one more request (`exchange.Sender.counted`)."""
+
+
 class ClientGoneError(Exception):
     """The client left before its request was read."""
 
@@ -37,9 +41,8 @@ def sender_of(scope: Scope, headers: Headers) -> Sender:
     principal = state.get("principal")
     view = str(scope.get("path_params", {}).get("name", ""))
     client = scope.get("extensions", {}).get(CLIENT)
-    return Sender(
-        str(getattr(principal, "id", "")), view, headers, client, partial(address_seen, scope), state.get(HELD)
-    )
+    caller, address = str(getattr(principal, "id", "")), partial(address_seen, scope)
+    return Sender(caller, view, headers, client, address, state.get(HELD), state.get(COUNTED))
 
 
 def address_seen(scope: Scope) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -149,6 +149,8 @@ class Sender:
     """As `Exchange.address`."""
     held: Callable[[Send], Send] | None = field(default=None, compare=False)
     """Makes a `send` that ends with the key of the request, for streams that are held open; None where none ends."""
+    counted: Callable[[], Awaitable[float]] | None = field(default=None, compare=False)
+    """Counts one more request of this caller; returns the seconds to wait, 0 when it may pass. None counts none."""
 
 
 def _token_of(meta: JsonObject) -> Json:

@@ -194,7 +194,7 @@ class AdminServers:
         return self._shown(record)
 
     def _approvable(self, record: ServerRecord, wanted: list[str] | None) -> list[str] | None:
-        """Return which tools to approve, None for all; nobody approves what is hidden from them. Raises NotFoundError."""
+        """Return which tools to approve, None for all: nobody approves what they do not see. Raises NotFoundError."""
         if reach().is_whole:
             return wanted
         waiting = wire.withheld_of(self._manager, record.name)

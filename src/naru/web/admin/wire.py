@@ -24,7 +24,6 @@ from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.web.bodies import UnusableBodyError
 from naru.web.korean import spoken
 
-
 PENDING = ("pending", "changed")
 """What is said of a withheld tool that waits for approval."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from naru.config import ServerSettings
 from naru.errors import ConfigError, NaruError
-from naru.gateway.sessions.asgi import HELD
+from naru.gateway.sessions.asgi import COUNTED, HELD
 from naru.persons import Person, current_person, current_request
 from naru.web.gate.admission import Admission, auth_is_on
 from naru.web.gate.answer_headers import CORS_HEADERS, with_headers
@@ -280,6 +281,8 @@ class Gate:
             if limits and budget is not None and (wait := await limits.spend(found)) > 0:
                 said = f"This key has made its {budget} requests of today (UTC)."
                 raise self._slow_down(wait, said, " Its budget is set with the key, or with its role in server.roles.")
+            if limits:
+                scope["state"][COUNTED] = partial(_one_more, limits, found)
             return found
         if access is Access.PUBLIC:
             return Principal("", Access.PUBLIC)
@@ -389,3 +392,8 @@ class Gate:
             if endpoint.media
             else "The limit is server.max_body_bytes (NARU_SERVER__MAX_BODY_BYTES).",
         )
+
+
+async def _one_more(limits: RateLimit, principal: Principal) -> float:
+    """Count a further request of what came as one; return the seconds to wait, 0 when it may pass."""
+    return limits.request(principal) or await limits.spend(principal)
