@@ -214,6 +214,11 @@ async def test_s19_each_request_of_a_batch_counts(tmp_path: Path) -> None:
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) > 0
         assert "than this key may make" in refused.json()["error"]["message"]
+    async with team(tmp_path / "chat") as hub, hub.client(hub.key(requests_per_day=3)) as asking:
+        ask = {"jsonrpc": "2.0", "method": "generate", "params": {"messages": [{"role": "user", "content": "hi"}]}}
+        asked = [{**ask, "id": number} for number in range(2)]
+        assert len((await asking.post("/generate", json=asked)).json()) == 2
+        assert (await asking.post("/generate", json=asked)).status_code == 429
 
 
 async def test_tokens_of_a_day_are_counted_by_every_face_and_end_in_429(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from naru.gateway.engine import Engine
+from naru.gateway.sessions.asgi import count_more
 from naru.gateway.sessions.exchange import Emit, Sender
 from naru.gateway.sessions.session import Session
 from naru.gateway.sessions.subscriptions import Listen, read_filter
@@ -45,11 +46,9 @@ def no_batch() -> RpcError:
 
 async def count(message: Json, sender: Sender) -> float:
     """Count the requests of a batch, of which the first is counted; return the seconds to wait, 0 when all may pass."""
-    requests = [each for each in message if isinstance(each, dict) and "id" in each] if isinstance(message, list) else ()
-    for _ in requests[1:]:
-        if sender.counted is not None and (wait := await sender.counted()) > 0:
-            return wait
-    return 0.0
+    if not isinstance(message, list):
+        return 0.0
+    return await count_more(sender.counted, sum(isinstance(each, dict) and "id" in each for each in message) - 1)
 
 
 def take(engine: Engine, message: Json, session: Session) -> None:

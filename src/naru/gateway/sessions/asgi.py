@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from naru.gateway.sessions.exchange import Sender
+from naru.gateway.sessions.exchange import Counted, Sender
 from naru.gateway.wire import frames
 from naru.gateway.wire.headers import Headers
 from naru.gateway.wire.protocol import INVALID_REQUEST, RpcError
@@ -29,6 +29,14 @@ HELD = "held"
 
 COUNTED = "counted"
 """Key of `scope["state"]` under which the gate puts what counts one more request (`exchange.Sender.counted`)."""
+
+
+async def count_more(counted: Counted | None, number: int) -> float:
+    """Count so many more requests of a caller; return the seconds to wait, 0 when all may pass."""
+    for _ in range(number if counted is not None else 0):
+        if counted is not None and (wait := await counted()) > 0:
+            return wait
+    return 0.0
 
 
 class ClientGoneError(Exception):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from starlette.types import Send
 
 Emit = Callable[[Frame], None]
+Counted = Callable[[], Awaitable[float]]
+"""Counts one more request of a caller; returns the seconds to wait, 0 when it may pass."""
 
 
 class ElsewhereError(Exception):
@@ -149,8 +151,8 @@ class Sender:
     """As `Exchange.address`."""
     held: Callable[[Send], Send] | None = field(default=None, compare=False)
     """Makes a `send` that ends with the key of the request, for streams that are held open; None where none ends."""
-    counted: Callable[[], Awaitable[float]] | None = field(default=None, compare=False)
-    """Counts one more request of this caller; returns the seconds to wait, 0 when it may pass. None counts none."""
+    counted: Counted | None = field(default=None, compare=False)
+    """None where nothing is counted."""
 
 
 def _token_of(meta: JsonObject) -> Json:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from naru.agent.events import AgentEvent, AnswerText, CallFinished, CallStarted, RoundStarted, RunFinished
 from naru.agent.loop import run
 from naru.errors import ModelError, NaruError, NotFoundError, UserError
+from naru.gateway.sessions.asgi import COUNTED, count_more
 from naru.messages import ChatRequest, JsonObject, Message
 from naru.models.limits.queue import Caller, current_caller
 from naru.models.transport.json_text import encode
@@ -49,6 +50,9 @@ class Params(BaseModel):
     stream: bool = False
     require_tools: bool = False
     """Fail instead of answering without tools when a chosen server offers none."""
+
+
+_TOO_MANY = "The batch has more requests than this key may make now. Send fewer, or wait."
 
 
 @dataclass(slots=True)
@@ -98,6 +102,10 @@ class RpcHost:
         wants_events = b"text/event-stream" in headers_of(scope).get(b"accept", b"")
         async with ChatClient(scope, receive, send, OPENAI) as client:
             if isinstance(asked, list) and asked:
+                if wait := await count_more(scope.get("state", {}).get(COUNTED), len(asked[:MAX_BATCH]) - 1):
+                    said = encode(_failure(None, MODEL_FAILED, _TOO_MANY))
+                    await respond(send, 429, said, headers=[(b"retry-after", b"%d" % wait)])
+                    return
                 answers = await asyncio.gather(*(self._answer(one, caller) for one in asked[:MAX_BATCH]))
                 kept = [answer for answer in answers if answer is not None]
                 kept += [_failure(None, INVALID_REQUEST, f"A batch has at most {MAX_BATCH} requests.")] * (
