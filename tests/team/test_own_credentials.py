@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from naru.connections import personal
-from naru.connections.credentials import secret_names, store_secret
+from naru.connections.credentials import forget_secret, secret_names, store_secret
 from naru.connections.oauth.signins import TOKENS
+from naru.errors import ConflictError
 from naru.messages import JsonObject
 from naru.records import ServerRecord
 from naru.stores.secrets.redact import REDACTOR
@@ -119,6 +120,21 @@ async def test_r27_secrets_that_are_stored_at_once_by_several_processes_are_all_
     for vault in vaults:
         assert secret_names(vault, "ada", record) == names
         vault.close()
+
+
+async def test_s19_one_person_stores_so_many_secrets_and_can_go_on_with_those(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("naru.connections.credentials.MOST_SECRETS", 2)
+    vault, record = Vault(tmp_path), ServerRecord(name="mine", config={"command": "x", "credentials": "per-user"})
+    for name in ("A_TOKEN", "B_TOKEN", "A_TOKEN"):
+        await store_secret(vault, "ada", record, name, "value")
+    with pytest.raises(ConflictError, match="2 secrets are stored"):
+        await store_secret(vault, "ada", record, "C_TOKEN", "value")
+    await forget_secret(vault, "ada", record, "A_TOKEN")
+    await store_secret(vault, "ada", record, "C_TOKEN", "value")
+    assert secret_names(vault, "ada", record) == ["B_TOKEN", "C_TOKEN"]
+    vault.close()
 
 
 async def test_a_running_hub_follows_what_a_command_that_found_no_hub_changed(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from naru.connections.rules.pins import identity_of
 from naru.connections.state.faults import LinkError
 from naru.connections.transports.http_client import SIGNED_IN
 from naru.connections.transports.tokens import grant_of
-from naru.errors import ConfigError, NotFoundError, StoreError
+from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
 from naru.persons import Person
 from naru.records import ServerRecord
 from naru.stores.formats.expand import MissingVariableError, expand
@@ -34,6 +34,8 @@ from naru.stores.secrets.vault import SHARED, UnopenedError, Vault
 LOCAL = "local"
 """Who is at this machine: on an open loopback, and in commands."""
 SECRETS = "secrets"
+MOST_SECRETS = 100
+"""Secrets of one person for one server: they are sealed together, and any name can be given."""
 _INPUT = variable_of("")
 _BY_PERSON = "authorization_code"
 
@@ -134,9 +136,18 @@ def own_secrets(vault: Vault, owner: str, record: ServerRecord) -> dict[str, str
 
 
 async def store_secret(vault: Vault, owner: str, record: ServerRecord, name: str, value: str) -> None:
-    """Keep a secret for `${NAME}` or `${input:NAME}` of a record. Raises StoreError."""
+    """Keep a secret for `${NAME}` or `${input:NAME}` of a record. Raises ConflictError, StoreError."""
     REDACTOR.learn([value])
-    await _edit(vault, owner, record, lambda kept: {**kept, name: value, variable_of(name): value})
+
+    def added(kept: dict[str, str]) -> dict[str, str]:
+        if name not in kept and len(kept) >= 2 * MOST_SECRETS:
+            raise ConflictError(
+                f"{MOST_SECRETS} secrets are stored for {record.name!r} already.",
+                remedy=f"See which, and remove what it does not need: naru servers secret list {record.name}",
+            )
+        return {**kept, name: value, variable_of(name): value}
+
+    await _edit(vault, owner, record, added)
 
 
 async def forget_secret(vault: Vault, owner: str, record: ServerRecord, name: str) -> None:
