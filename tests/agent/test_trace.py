@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.agent.conftest import Shop
@@ -19,6 +20,8 @@ from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from naru.replaying import replay
 from naru.stores.kept.runs import RunStore
+from naru.stores.postgres import PostgresDriver
+from naru.stores.tables import SharedTables
 from naru.tools.combined import CombinedToolset
 
 CALL = '<tool_call>\n{"name": "shop__get_order", "arguments": {"order_id": "ORD7"}}\n</tool_call>'
@@ -78,6 +81,37 @@ async def test_runs_are_listed_newest_first_and_found_by_their_words(tmp_path: P
     assert [one["id"] for one in await store.newest()] == ["r2", "r1", "r0"]
     assert [one["id"] for one in await store.newest(text="0%_1")] == ["r1"]
     assert [one["id"] for one in await store.newest(caller="b")] == ["r0"]
+
+
+async def runs_much(store: RunStore) -> None:
+    async def save(number: int, caller: str) -> None:
+        await store.save(
+            {"id": f"{caller}{number}", "started_at": number, "model": "m", "question": "q", "reason": "answered",
+             "caller": caller, "seconds": 0.1}
+        )  # fmt: skip
+
+    for number, caller in enumerate("abcccccc"):
+        await save(number, caller)
+    assert [one["id"] for one in await store.newest()] == ["c7", "c6", "b1", "a0"]
+    for number, caller in enumerate("de", 8):
+        await save(number, caller)
+    assert [one["id"] for one in await store.newest()] == ["e9", "d8", "c7", "b1"], "of equals the oldest"
+
+
+@pytest.mark.parametrize("where", ["sqlite", pytest.param("postgres 18", marks=pytest.mark.slow)])
+async def test_s66_who_runs_much_has_their_own_oldest_runs_forgotten_and_nobody_elses(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_servers: Any
+) -> None:
+    monkeypatch.setattr("naru.stores.kept.runs.KEPT", 4)
+    if where == "sqlite":
+        await runs_much(RunStore(tmp_path / "runs.db"))
+        return
+    tables = SharedTables(PostgresDriver(postgres_servers.fresh_database(18)))
+    await tables.open()
+    try:
+        await runs_much(RunStore(tables))
+    finally:
+        await tables.close()
 
 
 async def test_runs_of_a_minute_are_those_that_end_in_it_too(tmp_path: Path) -> None:

@@ -195,7 +195,8 @@ class AgentSettings(Section):
     small_models: dict[str, Switch] = {}
     """The same for single models, by name with `*`: `{"llama3.2*": "on"}`; the first that fits counts."""
     keep_runs: bool = True
-    """Keep what was asked, every step and the answer of each run in the data folder; the newest thousand stay."""
+    """Keep what was asked, every step and the answer of each run in the data folder; a thousand
+    stay, and then the oldest of whoever has most goes."""
     keep_runs_days: int = Field(0, ge=0)
     """Forget runs that are older than so many days; 0 goes by their number alone."""
 

@@ -1,4 +1,4 @@
-"""Finished runs: what was asked, each step, the answer. The newest thousand stay."""
+"""Finished runs: what was asked, each step, the answer. A thousand stay: then the oldest of whoever has most goes."""
 
 from __future__ import annotations
 
@@ -51,9 +51,11 @@ class RunStore:
                 row,
             ),
             (
-                f"delete from {self._table} where started_at < "  # noqa: S608  # constants only
-                f"(select started_at from {self._table} order by started_at desc limit 1 offset :kept)",
-                {"kept": KEPT - 1},
+                f"delete from {self._table} where id in (select id from {self._table} where caller = "  # noqa: S608
+                f"(select caller from {self._table} group by caller order by count(*) desc, min(started_at) limit 1) "
+                "order by started_at limit "
+                f"(select case when count(*) > :kept then count(*) - :kept else 0 end from {self._table}))",
+                {"kept": KEPT},
             ),
             (f"delete from {self._table} where started_at < :oldest", {"oldest": oldest}),  # noqa: S608
         )
