@@ -380,6 +380,10 @@ async def test_the_console_and_a_program_sign_in_over_http(tmp_path: Path) -> No
                 assert (await asking.get(path)).json()["signedIn"] is True
             async with hub.client(admin) as asking:
                 assert (await asking.delete(path)).json() == {"revoked": True}
+            async with hub.client(hub.key("admin")) as asking:
+                listed = (await asking.get("/api/audit", params={"what": "server.signed_in"})).json()["entries"]
+                assert [(one["server"], one["path"]) for one in listed] == [("up", "/oauth/callback")]
+            async with hub.client(admin) as asking:
                 begun = await asking.post(path, json={"redirectUri": BACK})
                 bad = await asking.post(path, json={"redirectUri": "https://evil.example/back"})
                 assert bad.status_code == 400

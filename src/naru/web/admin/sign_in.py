@@ -164,6 +164,9 @@ class SignIn:
         except LinkError as error:
             said = REDACTOR.clean(f"Not signed in: {error.message} {error.remedy}")
             return HTMLResponse(_page(said, root, "#/servers", "Naru"), 400, forgotten)
+        if (audit := self._hub.manager.supervision.audit) is not None:  # nobody's key comes with it, and no gate writes
+            address = (request.client or ("", 0))[0]
+            audit.mention("server.signed_in", done.owner, server=done.server, path=CALLBACK, address=address)
         await self._connected(done)
         said = f"Signed in at {done.server}. You can close this page, or go back to it in Naru:"
         page = _page(said, root, f"#/servers/{quote(done.server, safe='')}", done.server)
