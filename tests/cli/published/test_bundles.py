@@ -85,6 +85,8 @@ def test_what_a_bundle_asks_for_is_needed_checked_and_hidden(naru: Any, tmp_path
     assert "is no NAME=VALUE" in told
     assert "SENTINEL" not in told
     assert "is a number" in naru("servers", "add", "paper", path, "--yes", "--set", "port=high", code=2).stderr
+    twice = naru("servers", "add", "paper", path, "--yes", "--set", f"api_key={SECRET}", "--set", "api_key=k", code=2)
+    assert "--set api_key was given more than once" in twice.stderr
     done = naru("servers", "add", "paper", path, "--yes", "--set", f"api_key={SECRET}", "--json")
     assert SECRET not in done.stdout + done.stderr
     entry = json.loads(naru("servers", "export", "--with-secrets").stdout)["mcpServers"]["paper"]

@@ -156,6 +156,8 @@ def test_an_odd_document_is_told(odd: Any) -> None:
 def test_a_server_json_is_shown_with_its_secret_hidden_then_added(naru: Any, tmp_path: Path) -> None:
     (tmp_path / "server.json").write_text(json.dumps(document(NPM)), encoding="utf-8")
     given = ["--set", "city=Busan", "--set", f"WEATHER_KEY={SECRET}"]
+    twice = naru("servers", "add", "weather", "server.json", *given, "--set", "city=Seoul", code=2)
+    assert "--set city was given more than once" in twice.stderr
     shown = naru("servers", "add", "weather", "server.json", *given, code=1)
     assert "npx -y" in shown.stderr
     assert "with WEATHER_KEY=••••" in shown.stderr

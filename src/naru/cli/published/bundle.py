@@ -104,6 +104,7 @@ def inputs_of(bundle: Bundle) -> list[Input]:
                 kind=str(one.get("type", "string")),
                 is_required=bool(one.get("required")),
                 is_secret=bool(one.get("sensitive")),
+                is_repeated=bool(one.get("multiple")),
                 default=() if default is None else _default(default),
             )
         )

@@ -30,6 +30,8 @@ class Input:
     """string, number, boolean, directory or file."""
     is_required: bool = False
     is_secret: bool = False
+    is_repeated: bool = False
+    """It may have several values."""
     default: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
 
@@ -61,6 +63,8 @@ def answer(inputs: Sequence[Input], given: Sequence[str]) -> Answers:
                 f"--set {name[:80]!r} is no input of this server" if equals else "What --set was given is no NAME=VALUE"
             )
             raise UserError(f"{what}.", remedy=f"It asks for: {', '.join(known) or 'none'}.")
+        if name in answers.typed and not known[name].is_repeated:
+            raise UserError(f"--set {name} was given more than once, and this server takes one.", remedy="Say it once.")
         answers.typed.setdefault(name, []).append(_fitting(known[name], value))
     missing = [one for one in inputs if one.is_required and not answers.of(one.name)]
     if missing and not (os.isatty(0) and sys.stderr.isatty()):

@@ -164,6 +164,7 @@ def _input(name: str, said: JsonObject) -> Input:
         kind={"number": "number", "boolean": "boolean"}.get(str(said.get("format")), "string"),
         is_required=bool(said.get("isRequired")),
         is_secret=bool(said.get("isSecret")),
+        is_repeated=bool(said.get("isRepeated")),
         default=() if default is None else (str(default),),
         choices=tuple(map(str, choices)) if isinstance(choices, list) else (),
     )
