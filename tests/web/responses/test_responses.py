@@ -180,6 +180,7 @@ async def test_mcp_tools_run_here_and_are_told_as_items(tmp_path: Path) -> None:
     for response in await told(tmp_path, [HUB_CALL, "It said hi."], {"tools": [HUB]}):
         listed, called, said = response.output
         assert (listed.type, [tool.name for tool in listed.tools]) == ("mcp_list_tools", ["echo"])
+        assert isinstance(listed.tools[0].annotations, dict), "the AI SDK takes no null"
         assert (called.type, called.server_label, called.name, called.output) == ("mcp_call", "hub", "echo", "echo: hi")
         assert called.status == "completed"
         assert said.content[0].text == "It said hi."

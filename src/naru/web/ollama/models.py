@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from typing import Any
@@ -61,9 +62,11 @@ class Models:
         """Embed one text or several."""
 
         async def embedded() -> JsonObject:
+            began = time.monotonic_ns()
             body = decode_body(await request.body())
             model, found, tokens = await self._embedded(body, body.get("input"))
-            return {"model": model, "embeddings": found, "prompt_eval_count": tokens}
+            durations = {"total_duration": time.monotonic_ns() - began, "load_duration": 0}
+            return {"model": model, "embeddings": found, **durations, "prompt_eval_count": tokens}
 
         return await _answered(embedded)
 

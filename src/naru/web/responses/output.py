@@ -300,7 +300,7 @@ class Output:
                     "name": self._names.split(tool.name)[1],
                     "description": tool.description,
                     "input_schema": tool.input_schema,
-                    "annotations": tool.annotations or None,
+                    "annotations": tool.annotations,
                 }
                 for tool in event.tools
                 if tool.server == server
