@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 
 from naru.errors import ModelError
+from naru.messages import Finish, Text
 from naru.models.scripted import ScriptedBackend
 from naru.web.gate.security import guard
 from naru.web.jsonrpc import host as rpc
@@ -80,6 +81,7 @@ async def _none():
         ("text", -32600),
         ([], -32600),
         (body(method=7), -32600),
+        (body(id=True), -32600),
         (body(method="delete_everything"), -32601),
         (body(params=None), -32602),
         (body(params={"messages": []}), -32602),
@@ -88,7 +90,7 @@ async def _none():
         (body(params={"messages": [{"role": "user", "content": "x"}], "mcp_servers": ["none"]}), -32602),
     ],
     ids=[
-        "not json", "empty", "version", "a string", "empty batch", "method type", "unknown method",
+        "not json", "empty", "version", "a string", "empty batch", "method type", "id", "unknown method",
         "no params", "no messages", "bad limit", "bad role", "unknown server",
     ],
 )  # fmt: skip
@@ -157,3 +159,24 @@ async def test_the_seeds_own_dialect_with_a_dotted_name_is_a_call() -> None:  # 
     hub = MemoryHub(ScriptedBackend([CALL, "It said hi."]))
     await post(hub, body())
     assert hub.toolset.called == [("hub__echo", {"text": "hi"})]
+
+
+async def test_what_geminis_parts_hold_beside_text_reaches_the_model() -> None:
+    """N19."""
+    hub = MemoryHub(ScriptedBackend(["It is a cat."]))
+    held = [
+        {"inline_data": {"mime_type": "image/png", "data": "QUJD"}},
+        {"inlineData": {"mimeType": "application/pdf", "data": "QUJD"}},
+    ]
+    turns = [{"role": "user", "parts": [{"text": "What is it?"}, *held]}]
+    await post(hub, body(params={"messages": turns}), path="/generate")
+    words, picture, file = hub.backend.requests[0].messages[0].content
+    assert (words.text, picture.mime_type, picture.data) == ("What is it?", "image/png", "QUJD")
+    assert (file.mime_type, file.blob) == ("application/pdf", "QUJD")
+
+
+async def test_an_answer_that_was_cut_says_so() -> None:
+    hub = MemoryHub(ScriptedBackend([[Text("Half"), Finish("length")]]))
+    _, text = await post(hub, body(), path="/generate")
+    result = json.loads(text)["result"]
+    assert (result["content"], result["finish"]) == ("Half", "length")

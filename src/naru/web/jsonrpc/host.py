@@ -204,7 +204,12 @@ def _read(asked: Any) -> _Call:
     if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0":
         raise RpcError(INVALID_REQUEST, 'A request is an object with "jsonrpc": "2.0".')
     method = asked.get("method")
-    if not isinstance(method, str) or not isinstance(asked.get("id"), str | int | float | None):
+    request_id = asked.get("id")
+    if (
+        not isinstance(method, str)
+        or isinstance(request_id, bool)
+        or not isinstance(request_id, str | float | int | None)
+    ):
         raise RpcError(INVALID_REQUEST, "A request has a method, as text, and an id that is text or a number.")
     if method not in METHODS:
         raise RpcError(METHOD_NOT_FOUND, f"There is no method {method!r}; use generate_content.")
@@ -223,9 +228,20 @@ def _messages(turns: list[JsonObject]) -> tuple[Message, ...]:
         role = "assistant" if turn.get("role") == "model" else turn.get("role", "user")
         content = turn.get("content")
         if content is None and isinstance(turn.get("parts"), list):
-            content = "\n".join(str(part.get("text", "")) for part in turn["parts"] if isinstance(part, dict))
+            content = [_part(part) for part in turn["parts"]]
         plain.append({**turn, "role": role, "content": content})
     return read_messages(plain)
+
+
+def _part(part: Any) -> Any:
+    """Return Gemini's part as other APIs write it; what is no text and holds no data is left for the reader to name."""
+    held = (part.get("inline_data") or part.get("inlineData")) if isinstance(part, dict) else None
+    if not isinstance(held, dict):
+        return part
+    kind, data = str(held.get("mime_type") or held.get("mimeType") or ""), held.get("data")
+    if kind.startswith("image/"):
+        return {"type": "image", "data": data, "mimeType": kind}
+    return {"type": "file", "file": {"file_data": f"data:{kind};base64,{data}"}}
 
 
 def _asks_for_stream(asked: JsonObject) -> bool:
@@ -242,6 +258,8 @@ def _result(end: RunFinished, model: str) -> JsonObject:
         "calls": list(end.calls),
         "usage": {"prompt_tokens": end.usage.prompt_tokens, "completion_tokens": end.usage.completion_tokens},
     }
+    if end.finish in ("length", "content_filter"):
+        result["finish"] = end.finish
     return {**result, "note": end.note} if end.note else result
 
 
