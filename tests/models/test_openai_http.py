@@ -30,6 +30,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.known.profile import Profile
+from naru.models.wires.anthropic import AnthropicBackend
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
 LOOK_UP = ToolDefinition("look_up", "Look a person up.", {"type": "object", "properties": {"id": {"type": "string"}}})
@@ -346,6 +347,18 @@ async def test_models_are_listed_in_every_form_that_endpoints_give(listed: Any, 
         backend = OpenAIBackend(Endpoint.of(fake.base_url))
         assert await backend.models() == names
         await backend.close()
+
+
+@pytest.mark.parametrize("wire", [OpenAIBackend, AnthropicBackend], ids=["chat", "Messages"])
+async def test_an_endpoint_without_a_list_serves_the_model_that_is_set(wire: Any) -> None:
+    """Azure's deployments are one model each."""
+    async with serve([json_reply({"error": {"message": "Resource not found"}}, 404)]) as fake:
+        backends = [wire(Endpoint.of(fake.base_url), model=model) for model in ("gpt-4o", "")]
+        assert await backends[0].models() == ["gpt-4o"]
+        with pytest.raises(ModelError, match="Resource not found"):
+            await backends[1].models()
+        for backend in backends:
+            await backend.close()
 
 
 @pytest.mark.parametrize("reason", ["model_length", "max_tokens", "MAX_TOKENS"])

@@ -7,10 +7,12 @@ import json
 import aiohttp
 import pytest
 
+from naru.errors import ModelError
 from naru.messages import ChatRequest
 from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
 from tests.web.conftest import MemoryHub, application, served
+from tests.web.faces.strict import post
 from tests.web.openai.model_texts import MODEL_TEXTS
 from tests.web.openai.void_client import Void
 
@@ -134,3 +136,20 @@ async def test_a_tool_named_in_prose_starts_no_call() -> None:
 def test_the_list_of_models_offers_void_a_name_that_it_reads_natively() -> None:
     assert Void("qwen-4o").is_native
     assert not Void("qwen").is_native
+
+
+@pytest.mark.parametrize(
+    ("path", "model", "asked_for"),
+    [("/v1/chat/completions", "gpt-4o", "gpt-4o"), ("/api/chat", "qwen:latest", "qwen")],
+    ids=["a name like Void's alias", "a name like Ollama's"],
+)
+async def test_a_list_that_cannot_be_had_costs_no_answer(path: str, model: str, asked_for: str) -> None:
+    class Unlisted(ScriptedBackend):
+        async def models(self) -> list[str]:
+            raise ModelError("The list broke off.")
+
+    backend = Unlisted(["Hello."])
+    asked = {"model": model, "messages": [{"role": "user", "content": "Hi"}], "stream": False}
+    async with served(application(MemoryHub(backend))) as url:
+        status, answer = await post(url + path, asked)
+    assert (status, backend.requests[0].model) == (200, asked_for), answer

@@ -183,7 +183,10 @@ class WireBackend(InBatches, Knowing):
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint lists."""
         path, field, names = self.listing
-        listed = decode(await self.http.get(path))
+        try:
+            listed = decode(await self.http.get(path))
+        except ModelError as error:
+            return self.unlisted(error)
         rows = listed.get(field) if isinstance(listed, dict) else None
         if not isinstance(rows, list):
             raise failure("not_an_api", f"{self.http.where} does not list its models at {path} as its API does.")

@@ -217,7 +217,10 @@ class OpenAIBackend(InBatches, Knowing):
 
     async def models(self) -> Sequence[str]:
         """Return the names of the models that the endpoint serves."""
-        body = await self.http.get("/models")
+        try:
+            body = await self.http.get("/models")
+        except ModelError as error:
+            return self.unlisted(error)
         listed = decode(body)
         rows = rows_of(listed)
         if rows is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from naru.models.narrowed import Narrowed
 
 _OUR_OWN = frozenset({OVERRIDE, OF_OLLAMA, "parallel_tool_calls"})
 """What is kept here, whatever the endpoint takes."""
+_NO_LIST = frozenset({404, 405, 501})
 
 
 class Knowing(Backend):
@@ -44,6 +45,16 @@ class Knowing(Backend):
     def for_model(self, model: str) -> Backend:
         """Return a view of one model, with its own profile."""
         return self if model in {"", self.model} else Narrowed(self, model, lambda: self.knowledge.of(model).profile)
+
+    def unlisted(self, error: ModelError) -> Sequence[str]:
+        """Return the settings' model where an endpoint has no list of models, as Azure's deployments have none.
+
+        Raises:
+            ModelError: it may have one, or no model is set.
+        """
+        if error.status not in _NO_LIST or not self.model:
+            raise error
+        return [self.model]
 
     def carries(self, part: MediaPart) -> bool:
         """Tell whether this API has a form for a part."""

@@ -33,7 +33,10 @@ class ModelNames:
         if not name.endswith(VOID_SUFFIX):
             return name, False
         model = name.removesuffix(VOID_SUFFIX)
-        real = await self._real()
+        try:
+            real = await self._real()
+        except NaruError:  # Whether it is one is then told by asking for it.
+            return name, False
         if name in real or (model not in real and model not in aliases):
             return name, False
         return aliases.get(model, model), True

@@ -66,9 +66,15 @@ class Ollama(Face[OllamaCall]):
     async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> OllamaCall:
         """Read a request; a name's `:latest` is Ollama's way to say that it has no tag."""
         model = body.get("model")
-        if isinstance(model, str) and model.endswith(LATEST) and model not in await self._core.names.all():
+        if isinstance(model, str) and model.endswith(LATEST) and not await self._is_known(model):
             body = {**body, "model": model.removesuffix(LATEST)}
         return read_call(body, headers, generates=self._generates)
+
+    async def _is_known(self, model: str) -> bool:
+        try:
+            return model in await self._core.names.all()
+        except NaruError:  # What is wrong is told by the answer.
+            return False
 
     def stream(self, asked: OllamaCall) -> Lines:
         """Write lines."""
