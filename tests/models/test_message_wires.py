@@ -234,6 +234,15 @@ async def test_an_endpoint_that_does_not_stream_is_read_as_well(backend: Any) ->
     assert shown == [Reasoning("Hm."), Text("Look."), CallEnd(0, {"a": 1}), Usage(2, 3), Finish("tool_calls")]
 
 
+async def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
+    events = [{"type": "response.output_text.delta", "delta": "Hi"}, {"type": "response.completed", "response": {}}]
+    async with serve([Reply(sse(*events, done=False), content_type="application/json")]) as fake:
+        wire = ResponsesBackend(Endpoint.of(fake.base_url))
+        told = [event async for event in wire.stream(ChatRequest("m", [Message("user", "Go.")]))]
+        await wire.close()
+    assert (told[0], told[-1]) == (Text("Hi"), Finish("stop"))
+
+
 @pytest.mark.parametrize(
     ("backend", "body", "code"),
     [

@@ -106,7 +106,9 @@ class WireBackend(InBatches, Knowing):
         split, read = self.split(), self.events(reader)
         try:
             if answer.content_type == "application/json" and self.whole_answers:
-                yield await self._whole(answer, read)
+                text = await answer.read_some(WHOLE_BODY_BYTES)
+                answer.release()
+                yield self._whole(text, split, read)
                 return
             while not read.ended:
                 piece = await answer.read()
@@ -116,7 +118,7 @@ class WireBackend(InBatches, Knowing):
                 # What stands at the very end without a line's end may be the last event, or half of one.
                 events, fault = self._read(read, split.feed(piece) if piece else split.close())
                 if not piece and not read.ended and (fault is None or fault.code == "not_an_api"):
-                    fault = failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
+                    fault = self._cut()
                 if fault is not None:
                     events += reader.unsaid()
                 if events:
@@ -128,10 +130,15 @@ class WireBackend(InBatches, Knowing):
             learned.saw_reasoning(reader.reasoned_in)
             answer.close()
 
-    async def _whole(self, answer: Reply, reader: EventReader) -> list[ChatEvent]:
-        """Read an answer that is no stream: of an endpoint that gives none, or an error with status 200."""
-        text = await answer.read_some(WHOLE_BODY_BYTES)
-        answer.release()
+    def _whole(self, text: bytes, split: Splitter, reader: EventReader) -> list[ChatEvent]:
+        """Read what calls itself JSON: a whole answer, an error with status 200, or a stream all the same."""
+        if payloads := [*split.feed(text), *split.close()]:
+            events, fault = self._read(reader, payloads)
+            if fault is None and not reader.ended:
+                fault = self._cut()
+            if fault is not None:
+                raise fault
+            return events
         told = decode(text)
         if not isinstance(told, dict):
             raise failure("broken_off", f"{self.http.where} answered 200 with JSON that is not whole: {text[:120]!r}.")
@@ -140,6 +147,9 @@ class WireBackend(InBatches, Knowing):
         except _MISSHAPEN as error:
             said = f"{self.http.where} answered with an object of another form than its API's: {text[:120]!r}"
             raise failure("not_an_api", said) from error
+
+    def _cut(self) -> ModelError:
+        return failure("broken_off", f"{self.http.where} ended its stream in the middle of the answer.")
 
     def _read(self, reader: EventReader, payloads: Sequence[bytes]) -> tuple[list[ChatEvent], ModelError | None]:
         """Read what arrived together; what was said before a fault stays said."""
