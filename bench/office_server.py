@@ -91,4 +91,4 @@ def toolset() -> FunctionToolset:
 
 
 if __name__ == "__main__":
-    run_stdio(toolset(), name="office")
+    run_stdio(toolset, name="office")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from naru.builtins.hr.database import HrDatabase, demo_database, open_database
+from naru.builtins.hr.database import HrDatabase, open_database
 from naru.builtins.hr.tools import TOOLS
 from naru.builtins.serve import run_stdio
-from naru.errors import NaruError
 from naru.tools.functions.dependencies import Container
 from naru.tools.functions.toolset import FunctionToolset
 
@@ -33,17 +31,11 @@ def _kept(database: HrDatabase) -> Iterator[HrDatabase]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Run the server; a database that cannot be used is one line on stderr and exit code 2."""
+    """Run the server, over the demo data or a database of one's own."""
     parser = argparse.ArgumentParser(prog="naru-hr", description="HR tools over SQLite, as an MCP server.")
     parser.add_argument("--db", type=Path, help="SQLite file with documents, employees, vacations (default: demo data)")
-    parser.add_argument("--transport", choices=["stdio"], default="stdio", help="how clients reach it")
-    options = parser.parse_args(argv)
-    try:
-        database = open_database(options.db) if options.db is not None else demo_database()
-    except NaruError as error:
-        print(f"naru-hr: {error}", file=sys.stderr)  # noqa: T201  # a command's one line
-        sys.exit(2)
-    run_stdio(hr_toolset(database), name="naru-hr", instructions=INSTRUCTIONS)
+    path = parser.parse_args(argv).db
+    run_stdio(lambda: hr_toolset(open_database(path) if path else None), name="naru-hr", instructions=INSTRUCTIONS)
 
 
 if __name__ == "__main__":
