@@ -16,7 +16,7 @@ from naru.builtins.data.sources import DataSources
 from naru.cli.options import BaseUrl, Config, JoinProgress, Model, settings_from
 from naru.cli.terminal.called import as_called
 from naru.cli.terminal.exit_codes import Exit
-from naru.cli.terminal.output import console, plain, print_json, print_note
+from naru.cli.terminal.output import AsJson, console, plain, print_json, print_note
 from naru.config import DataSettings, Settings
 from naru.messages import ChatRequest, Message, Text
 from naru.models.backend import Backend
@@ -48,7 +48,7 @@ def ask_database(
     model: Model = "",
     base_url: BaseUrl = "",
     config: Config = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer QUESTION from the database."""
     settings = settings_from(config, model__model=model, model__base_url=base_url)
