@@ -34,8 +34,9 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.mark.slow
-def test_json_logs_are_json_from_the_first_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "naru.cli.main", "serve", "--port", "0", "--host", "0.0.0.0"]
+@pytest.mark.parametrize("what", [[], ["hr"]], ids=["hub", "hr"])
+def test_json_logs_are_json_from_the_first_line(tmp_path: Path, what: list[str]) -> None:
+    command = [sys.executable, "-m", "naru.cli.main", "serve", *what, "--port", "0", "--host", "0.0.0.0"]
     environment = {
         **os.environ,
         "NARU_HUB__DATA_DIR": str(tmp_path),

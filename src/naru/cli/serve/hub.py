@@ -13,9 +13,10 @@ from naru.cli.terminal.output import console, print_note
 from naru.config import Settings, settings_path
 from naru.errors import ModelError
 from naru.hub import Hub, key_file, open_hub
+from naru.stores.secrets.keys import KeyFile
 from naru.stores.shared.commons import Commons
 from naru.web.app import open_app
-from naru.web.gate.admission import auth_is_on, who_may_come
+from naru.web.gate.admission import FIRST_KEY, auth_is_on, who_may_come
 
 logger = logging.getLogger(__name__)
 
@@ -40,9 +41,7 @@ async def serve_on(
     tls = tls_of(settings.server)
     keys = key_file(settings)
     were_made = keys.were_made() or bool(settings.hub.replica_address)  # of several machines one may have made them
-    asks_for_keys = auth_is_on(settings.server, were_made=were_made)
-    if asks_for_keys and (shown_in := keys.ensure_admin()):
-        tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+    asks_for_keys = keys_are_asked(settings, keys, were_made=were_made)
     progress = JoinProgress(out)
     opened = open_hub(
         settings,
@@ -57,6 +56,14 @@ async def serve_on(
             tell(settings, f"Naru serves {await _models(hub)} on {address}", WHERE.format(address=address))
             tell(settings, who_may_come(settings.server, were_made=were_made))
         await serve(app.asgi, bound, app.stopping, tls=tls, also=also)
+
+
+def keys_are_asked(settings: Settings, keys: KeyFile, *, were_made: bool) -> bool:
+    """Tell whether a key is asked for; where there is none yet, the first is made, and it is said where."""
+    is_on = auth_is_on(settings.server, were_made=were_made)
+    if is_on and (shown_in := keys.ensure_admin()):
+        tell(settings, FIRST_KEY.format(shown_in))
+    return is_on
 
 
 def tell(settings: Settings, line: str, more: str = "") -> None:

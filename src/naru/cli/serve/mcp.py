@@ -10,8 +10,9 @@ from typing import BinaryIO
 from starlette.types import Receive, Scope, Send
 
 from naru.cli.options import Transport
+from naru.cli.serve.hub import keys_are_asked, tell
 from naru.cli.serve.listening import address_of, listen, serve, tls_of
-from naru.cli.terminal.output import console, print_note
+from naru.cli.terminal.output import print_note
 from naru.cli.tool.sources import BUILTINS, builtin_toolset
 from naru.config import Settings
 from naru.errors import ConfigError
@@ -106,19 +107,17 @@ async def _serve_http(
 ) -> None:
     check_bind(settings.server)
     tls = tls_of(settings.server)
-    out = console(stderr=True)
     keys = key_file(settings)
     with listen(settings.server.host, settings.server.port) as bound:  # before a key is made: it may not come to that
         were_made = keys.were_made()
-        if auth_is_on(settings.server, were_made=were_made) and (shown_in := keys.ensure_admin()):
-            out.print(f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        keys_are_asked(settings, keys, were_made=were_made)
         rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
         limits = RateLimiter(settings.server.rate_limit_per_minute)
         app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
         announce(bound.getsockname()[1])
         place = "sse" if transport is Transport.SSE else "mcp"
-        out.print(f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
-        out.print(who_may_come(settings.server, were_made=were_made))
+        tell(settings, f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
+        tell(settings, who_may_come(settings.server, were_made=were_made))
         await serve(app, bound, engine.end_streams, tls=tls)
 
 

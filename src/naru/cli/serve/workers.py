@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from naru.cli.serve.hub import serve_on, tell
+from naru.cli.serve.hub import keys_are_asked, serve_on
 from naru.cli.serve.listening import SHUTDOWN_SECONDS, address_of, listen, listen_beside, reserve, run_until_interrupted
 from naru.cli.terminal.exit_codes import exit_code
 from naru.config import Settings
@@ -28,7 +28,6 @@ from naru.stores.open import store_url
 from naru.stores.serving_lock import folder_in_use, serving_lock
 from naru.stores.shared.workers import WorkerCommons
 from naru.telemetry.logs import configure_logging
-from naru.web.gate.admission import auth_is_on
 from naru.web.gate.security import check_bind
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ def serve_with_workers(settings: Settings, config: Path | None) -> None:
         stack.enter_context(serving_lock(store_url(settings.hub), address))
         stack.enter_context(folder_in_use(settings.hub.data_dir, address))
         keys = key_file(settings)
-        if auth_is_on(settings.server, were_made=keys.were_made()) and (shown_in := keys.ensure_admin()):
-            tell(settings, f"A first admin key was written to {shown_in}; read it there, then delete that file.")
+        keys_are_asked(settings, keys, were_made=keys.were_made())
         sockets = Path(tempfile.mkdtemp(prefix="naru-"))
         stack.callback(shutil.rmtree, sockets, ignore_errors=True)
         _Watch(settings, config, sockets).run()

@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 _OF_PROXIES = frozenset({b"forwarded", b"via", b"x-real-ip", b"x-forwarded-"})
 """Headers that only something between the client and us adds; the last begins the names of several."""
+FIRST_KEY = "A first admin key was written to {}; read it there, then delete that file."
 
 
 class KeysMade(Protocol):
@@ -123,7 +124,7 @@ class Admission:
             return f"No key could be made: {error}"
         if place is None:
             return "See: naru keys list"
-        return f"A first admin key was written to {place}; read it there, then delete that file."
+        return FIRST_KEY.format(place)
 
 
 def _proxy_in(scope: Scope) -> str:
