@@ -139,8 +139,45 @@ async def test_the_fact_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
         assert caplog.text.count("tool 'schema0' is offered with what the protocol wants") == 1
 
 
+ANY, NONE = {"type": "object", "properties": {}}, {"type": "object"}
+REFUSED: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("tools", {"annotations": {"readOnlyHint": "yes", "custom": 1}}, {"annotations": {"custom": 1}}),
+    ("tools", {"annotations": {"title": None, "destructiveHint": True}}, {"annotations": {"destructiveHint": True}}),
+    ("tools", {"icons": [{"src": "x", "sizes": "48x48"}, {"src": None}, 5]}, {"icons": [{"src": "x"}]}),
+    ("tools", {"icons": [{"src": "x", "mimeType": None, "theme": "blue"}]}, {"icons": [{"src": "x"}]}),
+    ("tools", {"inputSchema": {**ANY, "required": None}}, {"inputSchema": ANY}),
+    ("tools", {"inputSchema": {**ANY, "required": "a"}}, {"inputSchema": ANY}),
+    (
+        "tools",
+        {"inputSchema": {"type": "object", "properties": {"a": True, "b": False, "c": None, "d": {"x": True}}}},
+        {"inputSchema": {"type": "object", "properties": {"a": {}, "b": {"not": {}}, "c": {}, "d": {"x": True}}}},
+    ),
+    ("tools", {"outputSchema": {**ANY, "properties": None, "required": None}}, {"outputSchema": NONE}),
+    ("tools", {"outputSchema": {"type": "object", "properties": {"a": True}}},
+     {"outputSchema": {"type": "object", "properties": {"a": {}}}}),
+    ("prompts", {"arguments": [{"name": "a", "description": None, "required": "true", "v": 1}, {"name": 5}]},
+     {"arguments": [{"name": "a", "v": 1}]}),
+    ("resources", {"annotations": {"audience": ["model"], "priority": 5, "lastModified": "yesterday"}},
+     {"annotations": {}}),
+    ("resources", {"annotations": {"audience": "user", "priority": None}}, {"annotations": {}}),
+    ("resources", {"size": "5"}, {}),
+    ("templates", {"annotations": {"lastModified": None}}, {"annotations": {}}),
+]  # fmt: skip
+"""What an item says → what of it goes on. The official TypeScript SDK refuses a whole list for each of these."""
+
+
+@pytest.mark.parametrize(("kind", "said", "told"), REFUSED, ids=range(len(REFUSED)))
+def test_a_slip_within_an_item_costs_what_is_wrong_alone(kind: str, said: dict[str, Any], told: dict[str, Any]) -> None:
+    item = {"name": "a", "uri": "x:y", **({"inputSchema": ANY} if kind == "tools" else {})}
+    assert sound_item(kind, {**item, **said}) == {**item, **told}
+
+
 def test_what_is_sound_stays_the_very_same() -> None:
-    tool = {"name": "a", "inputSchema": {"type": "object", "$defs": {}}, "vendor": 1}
+    tool = {
+        "name": "a", "inputSchema": {"type": "object", "$defs": {}, "properties": {"a": {}}, "required": ["a"]},
+        "vendor": 1, "icons": [{"src": "x", "sizes": ["any"], "v": 1}], "outputSchema": {"type": "array"},
+        "annotations": {"readOnlyHint": True, "lastModified": "2025-01-12T15:00:58Z", "priority": 1, "v": None},
+    }  # fmt: skip
     assert sound_item("tools", tool) is tool
     assert sound_schema(tool["inputSchema"]) is tool["inputSchema"]
 
