@@ -21,6 +21,7 @@ from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Hooks
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
+from naru.connections.transports.base import Outgoing
 from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord, TransportType
 from naru.tasks import Tasks
@@ -269,6 +270,28 @@ async def test_a_subscription_that_a_program_ends_is_opened_again(monkeypatch: p
         await until(lambda: len(server.listens) == 2)
         await until(lambda: [tool.name for tool in manager.tools("s")] == ["another"])
         assert server.opened == 1
+
+
+async def test_a_slow_program_that_the_first_question_ended_is_greeted_in_the_older_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have ended before the handshake that follows a question unanswered for long."""
+
+    class Ended(InMemoryTransport):
+        def _arrive(self, request_id: int, method: str, params: dict[str, Any]) -> None:
+            if method != "server/discover":
+                super()._arrive(request_id, method, params)
+
+        def abandon(self, call: Outgoing, reason: str) -> None:
+            self._failure = Failure("stream", "exited", "the process exited with code 1.")
+
+    server = InMemoryServer()
+    server.link = lambda: Ended(server)  # type: ignore[method-assign]
+    monkeypatch.setattr(opening, "candidates", reaching({"s": server}))
+    async with managed(replace(QUICK, probe_timeout_seconds=0.05)) as manager:
+        await manager.register(record())
+        assert await manager.connect("s")
+        assert server.opened == 2
 
 
 async def test_what_a_server_newly_offers_is_pinned_without_holding_up_the_hub(

@@ -64,8 +64,9 @@ async def negotiate(session: Session, eras: tuple[Era, ...], *, probe_seconds: f
             stage: Stage = "connect" if error.breaks_link and not error.delivered else "initialize"
             again = LinkError(replace(error.failure, stage=stage), session_gone=error.session_gone)
             again.breaks_link = error.breaks_link
-            is_probing = session.era == "modern" or may_have_ended_it
-            again.while_probing = is_probing and "legacy" in eras and error.delivered
+            # What comes after a question that ended it may not even be delivered.
+            may_have_ended_it = may_have_ended_it or (session.era == "modern" and error.delivered)
+            again.while_probing = may_have_ended_it and "legacy" in eras
             raise again from error
         raise
 
