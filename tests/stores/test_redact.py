@@ -199,7 +199,11 @@ def test_s34_a_path_on_this_machine_is_no_secret_whatever_its_folders_are_called
     assert secrets_of(config) == set()
 
 
-@pytest.mark.parametrize("written", [f"/{RANDOM}/x", f"https://example.com/{RANDOM}", RANDOM, f"--root={RANDOM}"])
+@pytest.mark.parametrize(
+    "written",
+    [f"/{RANDOM}/x", f"/{RANDOM * 20}", f"https://example.com/{RANDOM}", RANDOM, f"--root={RANDOM}"],
+    ids="path,long,address,word,option".split(","),
+)
 def test_s34_what_is_random_and_no_path_on_this_machine_is_a_secret(written: str) -> None:
     assert any(RANDOM in secret for secret in secrets_of({"args": [written]}))
 

@@ -12,6 +12,7 @@ import base64
 import binascii
 import html
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -140,7 +141,8 @@ def _in_value(value: str, *, is_named: bool) -> Iterator[str]:
 def _is_place(value: str) -> bool:
     """Tell whether a value is a path on this machine, whose folders may have names as random as keys."""
     path = Path(value)
-    is_there = path.is_absolute() and len(path.parts) > 1 and Path(*path.parts[:2]).exists()
+    # As `os.path` tells it: a key may be too long for a name, which `Path` raises.
+    is_there = path.is_absolute() and len(path.parts) > 1 and os.path.exists(Path(*path.parts[:2]))  # noqa: PTH110
     return is_there or bool(_PLACE.match(value))
 
 
