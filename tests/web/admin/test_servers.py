@@ -343,6 +343,23 @@ async def test_f01_f03_a_missing_variable_stops_that_one_server_and_is_named(
     assert shown["config"]["env"] == {"K": "${NARU_TEST_UNSET}"}
 
 
+async def test_a03_what_a_server_logs_of_all_its_callers_is_shown_to_operators_alone(
+    hub: AdminHub, tmp_path: Path
+) -> None:
+    wordy = tmp_path / "wordy.py"
+    said = "import runpy, sys\nprint('ada asked for EMP001', file=sys.stderr, flush=True)\nsys.argv = sys.argv[1:]\n"
+    wordy.write_text(f"{said}runpy.run_path(sys.argv[0], run_name='__main__')\n", encoding="utf-8")
+    record = Mutable(tmp_path, T1).record()
+    args = [str(wordy), *record.config["args"]]
+    await hub.manager.register(record.model_copy(update={"config": {**record.config, "args": args}}))
+    assert await hub.manager.connect("m")
+    for role, sees in (("read", False), ("user", False), ("operator", True)):
+        async with hub.client(hub.key_ring.keys.create(role)[1]) as asking:
+            assert ((await asking.get(f"{BASE}/m/logs")).status_code == 200) is sees
+            for path in (f"{BASE}/m", f"{BASE}/m/explanation"):
+                assert ("EMP001" in (await asking.get(path)).text) is sees, (role, path)
+
+
 async def test_h12_a_long_result_is_cut_with_a_notice(hub: AdminHub, tmp_path: Path) -> None:
     await hub.manager.register(Mutable(tmp_path, {**T1, "name": "long"}).record())
     await hub.manager.connect("m")

@@ -17,7 +17,7 @@ from naru.connections.personal import pinned_as
 from naru.connections.rules.pins import definition_of
 from naru.connections.rules.policy import PolicyGuard, argv_shown
 from naru.messages import JsonObject
-from naru.persons import reach
+from naru.persons import current_person, reach
 from naru.records import ServerRecord, TransportType, now_ms
 from naru.stores.formats.spellings import COMMON_KEYS, PROGRAM_KEYS, URL_KEYS
 from naru.stores.secrets.redact import REDACTOR, masked_config
@@ -195,8 +195,13 @@ def explanation_of(manager: Manager, name: str) -> ServerExplanation:
         last_failure=_failure(found),
         attempt=found.attempt,
         max_attempts=found.max_attempts,
-        log_tail=REDACTOR.clean(found.log_tail),
+        log_tail=REDACTOR.clean(found.log_tail) if _may_read_log(manager, name) else "",
     )
+
+
+def _may_read_log(manager: Manager, name: str) -> bool:
+    """Tell whether whoever asks may see what a server wrote of all its callers: only who may ask for its log."""
+    return current_person.get().access not in ("read", "user") or name in manager.personal_servers
 
 
 def as_spoken(found: ServerExplanation) -> ServerExplanation:
