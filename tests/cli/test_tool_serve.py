@@ -7,16 +7,21 @@ import os
 import re
 import subprocess
 import sys
+import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.replicas.cluster import eventually
 
 from naru.cli.options import Transport
 from naru.cli.tool.serve import entry
 from naru.config import Settings
 from naru.errors import ConfigError
+from naru.persons import Bounds
 from naru.serve import serve
+from naru.stores.secrets.keys import KeyFile
 from naru.tools.functions.modules import module_toolset
 
 WAIT_SECONDS = 60
@@ -138,21 +143,10 @@ def test_a_file_that_cannot_be_read_is_told_with_what_to_do(text, told, tmp_path
     assert raised.value.remedy
 
 
-@pytest.mark.slow
-def test_over_http(home, tmp_path):
-    words = [
-        sys.executable,
-        "-m",
-        "naru.cli.main",
-        "tool",
-        "serve",
-        "-m",
-        "their_tools",
-        "--allow",
-        "add",
-        "--port",
-        "0",
-    ]
+@contextmanager
+def over_http(home, tmp_path, *more):
+    """Serve the functions; gives the address, and what was said until it was."""
+    words = [sys.executable, "-m", "naru.cli.main", "tool", "serve", "-m", "their_tools", *more, "--port", "0"]
     process = subprocess.Popen(words, env=home, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said = ""
@@ -164,14 +158,45 @@ def test_over_http(home, tmp_path):
                 address = found[1]
                 break
         assert address
-        session, _ = post(f"{address}/mcp", INITIALIZE)
-        _, listed = post(f"{address}/mcp", ask(2, "tools/list"), {"mcp-session-id": session})
+        yield address, said
     finally:
         process.terminate()
         process.communicate(timeout=WAIT_SECONDS)
+
+
+@pytest.mark.slow
+def test_over_http(home, tmp_path):
+    with over_http(home, tmp_path, "--allow", "add") as (address, said):
+        session, _ = post(f"{address}/mcp", INITIALIZE)
+        _, listed = post(f"{address}/mcp", ask(2, "tools/list"), {"mcp-session-id": session})
     assert '"add"' in listed
     assert "wipe" not in listed
     assert f'"url": "{address}/mcp"' in said, "the entry of a client names the port that was free"
+
+
+@pytest.mark.slow
+def test_over_http_keys_count_as_at_a_hub(home, tmp_path):
+    """S-19, S-56: roles of one's own, budgets of a day, and a person's yes from the moment that a key is made."""
+    roles = {"NARU_SERVER__ROLES": '{"analyst": {"access": "user"}}', "NARU_APPROVALS__WAIT_SECONDS": "0.1"}
+    with over_http({**home, "NARU_APPROVALS__DENY": "[]", **roles}, tmp_path) as (address, _):
+        post(f"{address}/mcp", INITIALIZE)
+        keys = KeyFile(tmp_path / "data" / "keys.json", roles=["analyst"])
+        analyst, few = keys.create("analyst")[1], keys.create("user", bounds=Bounds(requests_per_day=1))[1]
+        eventually(lambda: refused(f"{address}/mcp", {}) == 401)  # another process's key is seen within a second
+        session, _ = post(f"{address}/mcp", INITIALIZE, {"x-api-key": analyst})
+        its_own = {"x-api-key": analyst, "mcp-session-id": session}
+        _, answer = post(f"{address}/mcp", ask(2, "tools/call", name="wipe", arguments={}), its_own)
+        assert "needs a person's yes" in answer
+        assert [refused(f"{address}/mcp", {"x-api-key": few}) for _ in range(2)] == [0, 429]
+
+
+def refused(url: str, headers: dict[str, str]) -> int:
+    """Return the status that a client is refused with; 0 when it is not."""
+    try:
+        post(url, INITIALIZE, headers)
+    except urllib.error.HTTPError as error:
+        return error.code
+    return 0
 
 
 def post(url: str, message: dict, more: dict[str, str] | None = None) -> tuple[str, str]:

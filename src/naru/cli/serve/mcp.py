@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +25,7 @@ from naru.gateway.gateway import Gateway, settings_of
 from naru.gateway.requests.core import GatewaySettings
 from naru.gateway.upstreams.own_tools import OwnTools, OwnUpstreams
 from naru.hub import key_file, open_approvals, open_servers
+from naru.stores.kept.spending import Spending
 from naru.telemetry.audit import open_audit
 from naru.tools.supervised import SupervisedToolset
 from naru.tools.supervision.calls import Supervision
@@ -73,19 +76,23 @@ async def serve_toolset(
     out = take_stdout() if transport is Transport.STDIO else None
     audit = open_audit(settings)
     keys_asked = transport is not Transport.STDIO and _asks_for_keys(settings)
-    supervision = Supervision(audit, open_approvals(settings, asks_for_keys=keys_asked))
-    toolset = SupervisedToolset(tools, name, supervision)
+    approvals = open_approvals(settings, asks_for_keys=keys_asked)
+    toolset = SupervisedToolset(tools, name, Supervision(audit, approvals))
     await toolset.open()
     engine = Engine(
         OwnUpstreams(OwnTools(name, toolset, timeout_seconds=settings.agent.tool_timeout_seconds)),
-        GatewaySettings.alone(name),
+        replace(GatewaySettings.alone(name), body_bytes=lambda: settings.server.max_body_bytes),
     )
+
+    def began_to_ask() -> None:
+        approvals.asks_for_destructive = settings.approvals.destructive != "allow"
+
     try:
         if out is not None:
             announce(0)
             await StdioFace(engine, _stdin(), out).serve()
         else:
-            await _serve_http(engine, settings, name, transport, announce)
+            await _serve_http(engine, settings, name, transport, announce, began_to_ask)
     finally:
         await engine.close()
         await toolset.close()
@@ -103,17 +110,25 @@ def _asks_for_keys(settings: Settings) -> bool:
 
 
 async def _serve_http(
-    engine: Engine, settings: Settings, name: str, transport: Transport, announce: Callable[[int], None]
+    engine: Engine,
+    settings: Settings,
+    name: str,
+    transport: Transport,
+    announce: Callable[[int], None],
+    began_to_ask: Callable[[], None],
 ) -> None:
     check_bind(settings.server)
     tls = tls_of(settings.server)
     keys = key_file(settings)
-    with listen(settings.server.host, settings.server.port) as bound:  # before a key is made: it may not come to that
+    spending = Spending(settings.hub.data_dir / "spending.db")
+    # Before a key is made: it may not come to that.
+    with listen(settings.server.host, settings.server.port) as bound, contextlib.closing(spending):
         were_made = keys.were_made()
         keys_are_asked(settings, keys, were_made=were_made)
         rows = [Endpoint(face.path, face.methods, face.app, Access.USER, raw=True) for face in http_faces(engine)]
-        limits = RateLimiter(settings.server.rate_limit_per_minute)
-        app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys), limits=limits)
+        limits = RateLimiter(settings.server.rate_limit_per_minute, spending)
+        app = guard(_dispatch, rows, settings.server, keys=KeyRing(keys, roles=settings.server.roles), limits=limits)
+        app.admission.began = began_to_ask
         announce(bound.getsockname()[1])
         place = "sse" if transport is Transport.SSE else "mcp"
         tell(settings, f"Naru serves {name} on {address_of(bound, settings.server)}/{place}")
