@@ -52,6 +52,8 @@ NARUS_OWN_HEADERS = frozenset("authorization x-api-key cookie host content-lengt
 """Headers of a request that are never forwarded under any name: Naru's own credentials, and what HTTP itself needs."""
 _HEADER = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}")
 LIMITS = ("openFiles", "memoryMb", "cpuSeconds", "answerMb")
+_MOST = 2**31
+"""Of a limit: what is larger is none that this machine can keep, or no number that counts bytes."""
 RUNS = ("each", "once")
 CREDENTIALS = ("shared", "per-user", "forward")
 PROTOCOLS = ("auto", "sessions", "stateless")
@@ -140,9 +142,9 @@ def check_config_types(name: str, config: dict[str, Any]) -> None:
         refuse("protocol", f"one of {', '.join(PROTOCOLS)}")
     limits = config.get("limits")
     if not isinstance(limits, dict | None) or not all(
-        key in LIMITS and type(value) in (int, float) and value > 0 for key, value in (limits or {}).items()
+        key in LIMITS and type(value) in (int, float) and 0 < value < _MOST for key, value in (limits or {}).items()
     ):
-        refuse("limits", f"an object of numbers above 0: {', '.join(LIMITS)}")
+        refuse("limits", f"an object of numbers above 0 and below {_MOST}: {', '.join(LIMITS)}")
     _check_filters(config, refuse)
 
 

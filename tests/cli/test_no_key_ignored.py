@@ -60,6 +60,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "protocol": ({"url": URL, "protocol": "both"}, "config.protocol must be one of auto, sessions, stateless"),
     "ask text": ({"url": URL, "ask": "elicitation"}, "config.ask must be a list"),
     "limits": ({"url": URL, "limits": {"memory": "1g"}}, "config.limits must be"),
+    "limits beyond all counting": ({"url": URL, "limits": {"answerMb": 1e305}}, "config.limits must be"),
 }  # fmt: skip
 TOLD: dict[str, tuple[dict[str, Any], str]] = {
     "a slip": ({"url": URL, "hedaers": X}, "Did you mean headers?"),
