@@ -234,6 +234,14 @@ async def test_an_endpoint_that_does_not_stream_is_read_as_well(backend: Any) ->
     assert shown == [Reasoning("Hm."), Text("Look."), CallEnd(0, {"a": 1}), Usage(2, 3), Finish("tool_calls")]
 
 
+async def test_messages_lists_all_models_and_not_the_twenty_that_come_unasked() -> None:
+    async with serve([json_reply({"data": [{"id": "a"}], "has_more": False})]) as fake:
+        wire = AnthropicBackend(Endpoint.of(f"{fake.base_url}?team=1"))
+        assert await wire.models() == ["a"]
+        await wire.close()
+    assert fake.urls == ["/v1/models?limit=1000&team=1"]
+
+
 async def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
     events = [{"type": "response.output_text.delta", "delta": "Hi"}, {"type": "response.completed", "response": {}}]
     async with serve([Reply(sse(*events, done=False), content_type="application/json")]) as fake:

@@ -108,7 +108,8 @@ class HttpPool:
         self._pool.close()
 
     def _head(self, verb: str, path: str, headers: dict[str, str]) -> bytes:
-        query = f"?{self.endpoint.query}" if self.endpoint.query else ""
+        joint = "&" if "?" in path else "?"
+        query = f"{joint}{self.endpoint.query}" if self.endpoint.query else ""
         url = URL(f"{self.endpoint.base_url.rstrip('/')}{path}{query}")
         return request_head(verb, url, self._headers | headers)
 

@@ -22,6 +22,7 @@ class AnthropicBackend(WireBackend):
 
     path = "/messages"
     schemas = "anthropic"
+    listing = ("/models?limit=1000", "data", ("id",))  # It gives twenty where nothing is said, a thousand at most.
     takes = TAKES
     forms = frozenset({"text", "json_schema"})
 
