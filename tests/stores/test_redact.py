@@ -132,6 +132,8 @@ def test_what_looks_like_a_secret_is_removed_from_free_text(text: str) -> None:
         "GET /v1/models?page=2",
         "key: value",
         "한글 본문",
+        '"Authorization": "Bearer ${env:NARU_API_KEY}"',
+        '"Authorization": "Bearer ${input:naru-key}"',
     ],
 )
 def test_ordinary_text_stays(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,8 @@ import yaml
 from naru.cli.clients import writing
 from naru.cli.clients.entries import CLIENTS, Address, filled, snippet
 from naru.cli.clients.writing import changed_text, write_entry
-from naru.errors import ConfigError
+from naru.errors import ConfigError, StoreError
+from naru.stores.files.atomic import replace_file
 
 ADDRESS = Address("http://127.0.0.1:20006", ("/opt/naru",), "qwen")
 ROWS = {row.name: row for row in CLIENTS}
@@ -113,6 +115,18 @@ def test_a_file_that_is_marked_as_read_only_is_left_alone(tmp_path: Path) -> Non
         write_entry(path, ROWS["cursor"], "naru", {"url": "http://h/mcp"})
     assert "http://h/mcp" in refused.value.remedy
     assert path.read_text(encoding="utf-8") == "{}"
+
+
+def test_what_is_no_file_stays_what_it_is(tmp_path: Path) -> None:
+    """As a device: root would have put a file in the place of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for place in (pipe, tmp_path):
+        with pytest.raises(ConfigError, match="it is no file"):
+            write_entry(place, ROWS["cursor"], "naru", {"url": "http://h/mcp"})
+    with pytest.raises(StoreError, match="it is no file"):
+        replace_file(pipe, b"{}")
+    assert pipe.is_fifo()
 
 
 def test_codex_keeps_comments_and_its_old_table_is_replaced_with_those_below_it() -> None:

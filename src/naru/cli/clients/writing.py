@@ -65,6 +65,8 @@ def _turn(folder: Path) -> Iterator[None]:
 
 def _write(path: Path, real: Path, row: ClientRow, name: str, entry: dict[str, Any]) -> Path | None:
     try:
+        if real.exists() and not real.is_file():
+            raise ValueError("it is no file")
         if real.exists() and not real.stat().st_mode & stat.S_IWUSR:
             raise ValueError("it is marked as one that nobody may write")
         old = real.read_bytes().decode() if real.exists() else ""

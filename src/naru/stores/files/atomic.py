@@ -201,6 +201,8 @@ def remove_file(path: Path) -> None:
 
 def replace_here(path: Path, content: bytes, *, backup: bool = True) -> None:
     """Write the whole file in this folder alone; as `replace_file` otherwise. Raises StoreError."""
+    if path.exists() and not path.is_file():  # a device or a pipe would be gone, for the whole machine
+        raise StoreError(f"Cannot write {path}: it is no file. Nothing was changed.", remedy="Name a file.")
     token = f".{os.getpid()}.{secrets.token_hex(6)}"
     temporary = path.with_name(f".{path.name}{token}.tmp")
     kept = path.with_name(f".{path.name}{token}.old")

@@ -14,7 +14,7 @@ _NAME = (
     r"|(?:api|access|private|subscription|signing|encryption|account|shared|secret|master)[-_ ]?key"
     r"|session[-_]?id|credentials?|connection[-_]?string)"
 )
-_NEW = rf"(?!{MASK}|\$\{{\w{{1,80}}\}}(?![^\s\"',;&\]\\]))"
+_NEW = rf"(?!{MASK}|\$\{{(?:(?:env:)?\w{{1,80}}|input:[\w-]{{1,80}})\}}(?![^\s\"',;&\]\\]))"
 """A mask is left alone, and so is the name of a variable, as remedies write it."""
 _VALUE = rf"{_NEW}[^\s\"',;&}}\]\\]{{4,}}"
 _WORD = (
