@@ -111,6 +111,7 @@ SERVERS = """{
     "d": {"url": "https://h/${MISSING_VARIABLE}", "mine": 1},
     "e": {"type": "pigeon", "url": "http://h"},
     "f": 1,
+    "g": {"url": "https://h/mcp", "headers": {"X-É": "b"}},
     "good": {"url": "https://h/mcp", "headers": {"A": "b"}}
   }
 }"""
@@ -131,6 +132,7 @@ def test_all_problems_of_a_server_file_are_found_with_field_and_remedy(naru, tmp
         "d.mine": ("note", 7),
         "e": ("error", 8),
         "f": ("error", 9),
+        "g.headers": ("error", 10),
     }
     assert "command" in found["mcpServers.a"]["remedy"]
     assert "MISSING_VARIABLE" in found["mcpServers.d.url"]["message"]

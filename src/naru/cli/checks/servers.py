@@ -15,6 +15,7 @@ from naru.cli.clients.json_edit import position_of
 from naru.config import check_private, environment
 from naru.connections.rules.launch_policy import package_warnings
 from naru.connections.state.faults import LinkError
+from naru.connections.transports.headers import headers_of
 from naru.connections.transports.launch import find_command
 from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms
@@ -118,6 +119,11 @@ def _url(config: dict[str, Any], place: str) -> Iterator[Problem]:
     url = str(config["url"])
     if not is_http(url) and "$" not in url:
         yield Problem(Level.ERROR, "", f"{place}.url", "It is no http or https URL.", "Such as https://host/mcp.")
+    try:
+        headers_of(config)
+    except LinkError as error:
+        said = error.failure.message
+        yield Problem(Level.ERROR, "", f"{place}.headers", f"{said[:1].upper()}{said[1:]}", "Correct or remove it.")
 
 
 def _remedy(entry: Any) -> str:

@@ -150,7 +150,7 @@ def add(  # noqa: PLR0913  # each parameter is an option of the command
     fields |= {"headers": _table(header, "--header")} if header else {}
     fields |= {"cwd": _from_here(cwd)} if cwd else {}
     record = _record(name, fields, transport, description)
-    dead = [one for one in check_record(record, name) if one.field.endswith(".url")] if is_url else ()
+    dead = [one for one in check_record(record, name) if one.field.endswith((".url", ".headers"))] if is_url else ()
     for fault in dead:
         raise ConfigError(f"{target[0]}: {fault.message}", remedy=fault.remedy)
     _save(record, settings, store, as_json=as_json)

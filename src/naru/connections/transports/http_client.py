@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +22,7 @@ from naru import __version__
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.addresses import shown
 from naru.connections.transports.destinations import CheckedResolver, Lookup
+from naru.connections.transports.headers import headers_of, misconfigured
 from naru.connections.transports.once import Once
 from naru.connections.transports.tokens import Grant, LeaseOf, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
@@ -34,8 +34,6 @@ from naru.http1.reply import Reply
 from naru.stores.secrets.values import SecretValues
 from naru.stores.shared.commons import ALONE
 
-_RESERVED = frozenset({"content-length", "transfer-encoding", "connection", "accept-encoding"})
-_BAD_HEADER = re.compile(r"[\r\n\0]")
 _TLS_REMEDY = "Check the URL; for an authority of your own put its PEM file into `caFile` of the server."
 SIGNED_IN = "signedIn"
 """Where a config that was filled in holds the tokens of who is signed in; a record has no such key."""
@@ -150,7 +148,7 @@ class Remote:
         address = _address(config)
         # A user in the address goes as a header, as everywhere; one that is configured beside it counts instead.
         self.url = address.with_user(None)
-        self.headers = _headers(config)
+        self.headers = headers_of(config)
         if address.user is not None and not config.get("auth") and "authorization" not in map(str.lower, self.headers):
             pair = f"{address.user}:{address.password or ''}"
             self.headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
@@ -234,22 +232,10 @@ def _address(config: Mapping[str, Any]) -> URL:
     try:
         url = URL(text)
     except ValueError as error:
-        raise _misconfigured("config.url is not a URL.") from error
+        raise misconfigured("config.url is not a URL.") from error
     if url.scheme not in ("http", "https") or not url.host:
-        raise _misconfigured("config.url must start with http:// or https:// and name a host.")
+        raise misconfigured("config.url must start with http:// or https:// and name a host.")
     return url
-
-
-def _headers(config: Mapping[str, Any]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in (config.get("headers") or {}).items():
-        if not re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", str(name)) or _BAD_HEADER.search(str(value)):
-            raise _misconfigured(f"the header {str(name)!r} of config.headers cannot be sent.")
-        if config.get("auth") and str(name).lower() == "authorization":
-            raise _misconfigured("config has both auth and an Authorization header: which one counts?")
-        if str(name).lower() not in _RESERVED:
-            headers[str(name)] = str(value)
-    return headers
 
 
 def _authorities(config: Mapping[str, Any]) -> ssl.SSLContext | None:
@@ -261,7 +247,7 @@ def _authorities(config: Mapping[str, Any]) -> ssl.SSLContext | None:
         stamp = Path(path).expanduser().stat()
         return _context(str(Path(path).expanduser()), stamp.st_mtime_ns)
     except (OSError, ssl.SSLError) as error:
-        raise _misconfigured(f"config.caFile {str(path)!r} cannot be used: {error}.") from error
+        raise misconfigured(f"config.caFile {str(path)!r} cannot be used: {error}.") from error
 
 
 @lru_cache(maxsize=64)
@@ -271,10 +257,6 @@ def _context(path: str, changed: int) -> ssl.SSLContext:
     context.load_verify_locations(path)
     context.set_alpn_protocols(["http/1.1"])
     return context
-
-
-def _misconfigured(message: str) -> LinkError:
-    return LinkError(Failure("config", "bad_config", message, "Correct the server's record.", retryable=False))
 
 
 def unreachable(error: Exception, url: URL) -> LinkError:
@@ -300,7 +282,7 @@ def unreachable(error: Exception, url: URL) -> LinkError:
     if isinstance(error, aiohttp.ConnectionTimeoutError):
         return _broken(Failure("connect", "timeout", f"{where} did not accept a connection.", "Check host and port."))
     if isinstance(error, aiohttp.InvalidURL | ValueError):
-        return _misconfigured(f"the request to {where} cannot be made: {_short(error)}.")
+        return misconfigured(f"the request to {where} cannot be made: {_short(error)}.")
     said = str(error) if isinstance(error, ExchangeError) else f"broke the connection off ({_short(error)})"
     failure = Failure("call", "cut", f"{where} {said}.", "See the server's own log.")
     return LinkError(failure, delivered=True)
