@@ -250,6 +250,13 @@ def test_a_call_of_which_a_tag_may_stand_in_a_value_is_refused(text: str) -> Non
     assert (parsed.calls, parsed.content) == ((), text)
 
 
+def test_two_marks_that_changed_places_are_mended_where_any_argument_may_come() -> None:
+    """A tool without a schema was given the second argument's tag inside of the first."""
+    text = FORMS["claude"].replace('name="content"', 'name"=content"')
+    parsed = read_every_way(text, [Tool(TOOLS[0].name, {"type": "object"})])
+    assert [call.arguments for call in parsed.calls] == [{"path": "a.py", "content": "hello"}]
+
+
 def test_doubt_about_one_call_is_none_about_the_next() -> None:
     nested = QWEN.replace("hello\n", "a\n<parameter=x>\nb\n</parameter>\nhello\n")
     short = '<tool_call>\n{"name": "write_file", "arguments": {"path": "b.py"}}\n</tool_call>'

@@ -24,6 +24,7 @@ from naru.dialects.texts.literal import parse_literal
         ("{'a': 5  # five, or so\n, 'b': [1, # one\n 2 // two\n]}", {"a": 5, "b": [1, 2]}),
         ("{a: fix #5, b: '#'}", {"a": "fix #5", "b": "#"}),
         ("1e999", "1e999"),
+        ("{'a':: 5, b: : [1]}", {"a": 5, "b": [1]}),
     ],
 )
 def test_a_misspelt_value_has_its_evident_reading(written, value):

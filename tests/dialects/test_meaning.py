@@ -61,6 +61,15 @@ def test_what_is_shown_in_a_language_without_words_is_shown_however_it_comes(bef
     assert parsed.repairs[0].after.endswith("spoken of")
 
 
+@needs_encoder
+@pytest.mark.parametrize(
+    "before", ["I'd better check before answering.", "Based on the question, the function call should be:"]
+)
+def test_words_that_are_said_of_calls_that_are_made_too_are_judged_by_what_their_sentence_means(before):
+    """ "Based on the question, the function call should be:" introduced six recorded calls, and none ran."""
+    assert len(read_every_way(f"{before}\n\n{CALL}", talk.TOOLS).calls) == 1
+
+
 @pytest.mark.parametrize("before", ["Ξ κείμενο!\n\n", "Some text before ", "\ud800 Ξ:\n\n"])
 def test_a_word_or_two_and_the_beginning_of_a_sentence_mean_nothing(before):
     assert len(read_every_way(f"{before}{CALL}", talk.TOOLS).calls) == 1

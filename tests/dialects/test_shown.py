@@ -299,6 +299,30 @@ def test_a_sentence_that_ends_after_a_call_on_its_line_shows_it():
     assert not read_every_way(f"Ξ κείμενο ξ {CALL} ?", talk.TOOLS).calls
 
 
+@pytest.mark.parametrize(
+    "title", ["Step 1: list the files", "1단계: 목록 확인", "第一步：列出当前目录", "Étape 1 : la liste"]
+)
+def test_a_numbered_title_stands_over_the_call_that_it_names(title):
+    """Alone: with a text after its call it is no title, and one that names an exhibit is none either."""
+    assert len(read_every_way(f"{title}\n\n{CALL}", talk.TOOLS).calls) == 1
+    assert not read_every_way(f"{title}\n\n{CALL}\n\nΞ κείμενο ξ.", talk.TOOLS).calls
+    assert not read_every_way(f"Example 1: list the files\n\n{CALL}", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize(
+    "form", [form for form in talk.FORMS if form not in (*talk.BLOCKS_ONLY, "json", "cline", "pythonic")]
+)
+@pytest.mark.parametrize("mark", ["- ", "* ", "1. "])
+def test_calls_that_are_items_of_a_list_are_what_stands_over_it_says(form, mark):
+    """Under "Examples:" or "The page lists these:" both ran in five forms; under "I do both:" none did in others."""
+    write = talk.FORMS[form]
+    calls = [write("read_file", {"path": "/etc/hosts"}, ""), write("bash", {"command": "ls"}, "")]
+    items = "\n".join(mark + call for call in calls)
+    assert len(read_every_way(f"I'll do both:\n\n{items}", talk.TOOLS).calls) == 2
+    assert not read_every_way(f"Examples:\n{items}", talk.TOOLS).calls
+    assert not read_every_way(f"Ξ κείμενο ξ:\n{items}\n\nΞ κείμενο ξ.", talk.TOOLS).calls
+
+
 def test_exhibits_are_told_the_same_in_any_pieces():
     for number, (_, _, _, text) in enumerate(talk.exhibits("shown", "first")):
         if number % 41 == 0:

@@ -195,6 +195,16 @@ def test_labelled_calls_under_labels_of_their_own_are_both_shown(labels, head):
     assert (parsed.calls, parsed.content) == ((), text)
 
 
+@pytest.mark.parametrize(
+    "unit", ["[query_db(sql='{}')]", "query_db(sql='{}')", '{{"name": "query_db", "arguments": {{"sql": "{}"}}}}']
+)
+def test_one_label_may_stand_over_several_calls(unit):
+    """A recorded reply of four lists under "Tool Calls:" had no call; what else follows makes them none."""
+    text = f"Tool Calls:\n\n{unit.format('a')}\n{unit.format('b')}"
+    assert [call.arguments for call in read_every_way(text, TOOLS).calls] == [{"sql": "a"}, {"sql": "b"}]
+    assert not read_every_way(f"{text}\nΞ κείμενο ξ.", TOOLS).calls
+
+
 def test_blocks_one_after_the_other_are_calls_of_their_own():
     block = "TOOL_NAME: query_db\nBEGIN_ARG: sql\nSELECT 1\nEND_ARG"
     parsed = read_every_way(f"{block}\n{block}\n\nTOOL_NAME: apply_patch\nBEGIN_ARG: file\na\nEND_ARG\n", TOOLS)

@@ -133,7 +133,7 @@ def json_space(source: Source) -> Reading[str]:
 
 
 def read_key(source: Source) -> Reading[str]:
-    """Read an object's key and the colon after it."""
+    """Read an object's key and the colon after it, also a doubled one."""
     if source.text[source.pos] in CLOSERS:
         key = yield from collect_quoted(source, "{", key=True)
     else:
@@ -144,6 +144,8 @@ def read_key(source: Source) -> Reading[str]:
     if following not in COLONS:
         raise NotACall if following else Incomplete
     source.pos += 1
+    if (yield from json_space(source)) in COLONS:
+        source.pos += 1
     return key
 
 

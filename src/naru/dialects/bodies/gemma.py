@@ -11,7 +11,7 @@ from naru.dialects.bodies.values import capture, delimited, quoted
 from naru.dialects.calls.offered import properties_of
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.dialect import Dialect
-from naru.dialects.texts.closing import Nesting
+from naru.dialects.texts.closing import COLONS, Nesting
 from naru.dialects.texts.literal import CLOSERS, encodable, parse_literal, without_layout
 from naru.dialects.texts.patterns import lazy_pattern
 from naru.dialects.texts.source import (
@@ -99,6 +99,9 @@ def _read_key(source: Source, delimiter: str) -> Reading[str]:
 
 def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesting) -> Reading[None]:
     first = yield from skip_space(source)
+    if first in COLONS:  # a doubled one
+        source.pos += 1
+        first = yield from skip_space(source)
     if not first:
         raise Incomplete
     delimiter = row.delimiter
@@ -121,7 +124,7 @@ def _read_value(source: Source, writer: CallWriter, row: Dialect, nesting: Nesti
             raise NotACall from error
     else:
         written = without_layout(_without_comment((yield from _read_bare(source, writer, row)), writer).strip())
-        torn = written[-1:] == '"' and (written.count('"') % 2 == 1 or written[0] in ":=")
+        torn = written[-1:] == '"' and (written.count('"') % 2 == 1 or written[0] in COLONS)
         if not written or torn or delimiter in written:
             raise NotACall
         if written.count("`") == 2 and len(written) > 1 and written[0] == written[-1] == "`":

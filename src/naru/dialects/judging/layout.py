@@ -23,6 +23,7 @@ _PUNCTUATION = lazy_pattern(r"[^\w\s<>{}\[\]]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|
 _BULLET = r"(?:[-*+•]|[\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f?|\d{1,2}[.)])"
 """What an item of a list begins with: a mark, any arrow, tick, cross or picture, or a number."""
 PREFIX = lazy_pattern(rf"\s*(?:(>|\||#{{1,6}}\s)|({_BULLET})\s)")
+_ITEM_MARKS = lazy_pattern(rf"(?:(?:\A|\n)\s{{0,8}}{_BULLET}){{1,32}}[ \t]{{1,8}}\Z")
 _ITEM = lazy_pattern(rf"\s*{_BULLET}\s")
 _LABEL = lazy_pattern(
     r"[ \t]{0,8}(?:#{1,6} [^\n]{1,60}|(\*\*|__)[^*\n]{1,40}\1[:：]?[ \t]{0,8}(?=\n|\Z)"
@@ -66,6 +67,12 @@ def is_label(line: str) -> bool:
     return line[:1] != "<" and len(label_at(line)) == len(line) > 0
 
 
+def is_numbered(line: str) -> bool:
+    """Tell whether a line is a title with a number, and no item of a list: `Step 1: read the file`."""
+    label = label_at(line)
+    return label[:1].isalnum() and any(map(str.isnumeric, label))
+
+
 def is_caption(line: str) -> bool:
     """Tell whether a line leads on with a remark in brackets, and is no item of a list: `Request 4 (refused):`."""
     remark = line.rstrip("*")[:-1].rstrip()[-1:]
@@ -91,6 +98,12 @@ def asks(text: str) -> bool:
 def is_item(text: str) -> bool:
     """Tell whether a text begins with an item of a list."""
     return _ITEM.match(text) is not None
+
+
+def over_items(text: str) -> str:
+    """Return a text without the marks of a list's items that it ends in: what stands over the list introduces each."""
+    found = _ITEM_MARKS.search(text)
+    return text[: found.start()] + "\n" if found is not None else text
 
 
 def is_side_of_change(before: str, after: str) -> bool:

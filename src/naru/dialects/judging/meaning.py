@@ -44,6 +44,8 @@ _LIMIT = 40.0
 """From here on a call was shown."""
 _LIMIT_BESIDE = 27.0
 """The same where no word before the call is of its matter."""
+_LIMIT_MADE = 20.5
+"""Below it a call was made."""
 _FEW_WORDS = 2
 _FEW_LETTERS = 6
 _DECORATION = lazy_pattern(r"\s*`{3,}[\w+\-]{0,20}\s*\Z|[*_#>`]+")
@@ -56,6 +58,12 @@ def means_showing(sentence: str, *, of_its_matter: bool = True) -> bool:
     """
     plain = plain_of(sentence)
     return says_enough(plain) and _along(plain) >= (_LIMIT if of_its_matter else _LIMIT_BESIDE)
+
+
+def means_making(sentence: str) -> bool:
+    """Tell whether what a sentence means is that the call after it is made, whatever words it has."""
+    plain = plain_of(sentence)
+    return says_enough(plain) and float("-inf") < _along(plain) < _LIMIT_MADE
 
 
 def says_enough(sentence: str) -> bool:

@@ -24,6 +24,7 @@ from naru.dialects.judging.layout import (
     is_contained,
     is_item,
     is_label,
+    is_numbered,
     is_open,
     is_short_line,
     is_side_of_change,
@@ -31,11 +32,14 @@ from naru.dialects.judging.layout import (
     label_at,
     last_line,
     opens_quotation,
+    over_items,
     prose_of,
     says_something,
 )
+from naru.dialects.judging.meaning import means_making
 from naru.dialects.judging.wording import (
     denies_running,
+    last_sentence,
     means_showing_politely,
     speaks_of_doing,
     speaks_of_showing,
@@ -67,6 +71,7 @@ WEIGHTS = {
     "sentence begun": 0.4,
     "list item": 0.4,
     "line open": 1.0,
+    "numbered": 0.35,
     "marker named before": 1.0,
     "introduced": 0.35,
     "caption": 0.65,
@@ -101,7 +106,7 @@ _THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?[:：]")
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
-_NO_WORDS = lazy_pattern(r"<[|/｜]|\n\s*[{\[<`]")
+_NO_WORDS = lazy_pattern(r"<[|/｜]|(?:\A|\n)\s*(?:[-*•]|\d{1,2}[.)]) [{\[<`]|\n\s*[{\[<`]")
 _PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
@@ -111,11 +116,18 @@ class Before:
     Args:
         text: all of it that is looked at.
         prose: what of it comes after the last call that was only shown.
+
+    A call that is an item of a list is judged by what stands over the list.
     """
 
-    __slots__ = ("doubt", "facts", "introduces", "last_line", "prose", "same_line", "some", "text")
+    __slots__ = ("doubt", "facts", "introduces", "is_item", "last_line", "prose", "same_line", "some", "text", "whole")
 
     def __init__(self, text: str, prose: str) -> None:
+        listed = over_items(text)
+        self.whole = text
+        self.is_item = len(listed) < len(text)
+        if has_words(listed):
+            text, prose = listed, over_items(prose)
         line = text[text.rfind("\n") + 1 :]
         self.text = text
         self.prose = prose
@@ -164,14 +176,14 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
         if line.strip():
             yield "sentence begun"
         elif last.isalnum() and is_open(last_line(bare)) and not thinks:
-            yield "line open"
+            yield "numbered" if is_numbered(last_line(bare)) else "line open"
     elif not line and asks(bare) and bare[-2:-1].isalnum() and not thinks:
         yield "question before"
 
 
 def _is_over_an_exhibit(text: str, prose: str) -> bool:
-    """Tell whether a text ends in a label, or is a line of a few words since a call that was only shown."""
-    return is_label(last_line(text)) or (len(prose) < len(text) and is_short_line(prose))
+    """Tell whether a text ends in a label, or is a line of a few words at most since a call that was only shown."""
+    return is_label(last_line(text)) or (len(prose) < len(text) and (is_short_line(prose) or not prose.strip()))
 
 
 def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall], *, leads_on: bool) -> Iterator[str]:
@@ -180,8 +192,6 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         yield "comment closed"
     if text.startswith(_POINTERS if "\n" in gap else (*_POINTERS, *_REMARKS)):
         yield "pointed at"
-    if "list item" in before.facts and not before.some and is_item(text):
-        yield "list goes on"
     if _sentence_goes_on(gap, text, leads_on=leads_on and before.same_line):
         yield "sentence goes on"
         if not before.some and gap and not _is_about(calls, text):
@@ -201,6 +211,8 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
 def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, answers: bool) -> Iterator[str]:
     """Yield what text before calls and after them tells; `answers` says that both are labels of the same kind."""
     dialect = calls[0].dialect
+    if "numbered" in before.facts:
+        yield "line open"  # no title, which stands over its call alone
     told = f"{before.last_line} {first_line(said)}" if answers else f"{before.prose} {said}"
     if before.same_line:
         if dialect not in _PYTHON or (answers and not _is_about(calls, told)):
@@ -306,6 +318,8 @@ def facts(
         found.append("marker named before")
     stop = _NO_WORDS.search(after)
     text = after[: stop.start()] if stop is not None else after
+    if before.is_item and is_item(after) and not _announces(before, by_meaning=by_meaning):
+        found.append("list goes on")
     if text:
         leads_on = stop is not None or len(prose_of(text)) < len(text)
         found += _facts_after(before, gap, text, calls, leads_on=leads_on)
@@ -316,16 +330,21 @@ def facts(
         is_over=calls[0].dialect not in _UNMARKED,
         of_code=calls[0].dialect in _PYTHON and (len(calls) > 1 or _has_value_of(calls, before.text)),
         by_meaning=by_meaning,
-        of_its_matter=_is_about(calls, before.text),
+        of_its_matter="numbered" not in before.facts and _is_about(calls, before.text),
     ):
         found.append("spoken of")
-    if before.same_line and is_side_of_change(before.text, after):
+    if is_side_of_change(before.whole, after):
         found.append("side of a change")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
         found.append("set apart by a blank")
     if before.some and any(_is_placeholder(call) for call in calls):
         found.append("placeholder")
     return found
+
+
+def _announces(before: Before, *, by_meaning: bool) -> bool:
+    """Tell whether what stands over a list says that its items are done."""
+    return before.some and (speaks_of_doing(before.text) or (by_meaning and means_making(last_sentence(before.text))))
 
 
 def _is_named(marker: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.judging.meaning import means_showing
+from naru.dialects.judging.meaning import means_making, means_showing
 from naru.dialects.judging.talk import MADE, POLITE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
 
@@ -34,6 +34,8 @@ _FORBIDDEN = 0.3
 """What a negation counts for beyond its own weight in the clause that leads on to the call by a colon."""
 _LIMIT = 0.75
 _SAID_OF_CODE = ("taught", "likeness")
+_ORDINARY = ("taught", "past", "negated")
+"""`I'd like to`, `the previous attempt` and `I could not` are said of calls that are made."""
 _MAY_WAIT = ("taught", "past")
 """What words of waiting may be taken for: `once` and `when` are both."""
 _LONGEST_WAIT = 120
@@ -64,9 +66,17 @@ def speaks_of_showing(
     """
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
-    if told is None and by_meaning and not of_code and _leads_on(text):
+    if not by_meaning or of_code or not _leads_on(text):
+        return told is True
+    if told is None:
         return means_showing(sentence, of_its_matter=of_its_matter or _is_polite(sentence))
-    return told is True
+    return told and not (_may_be_ordinary(sentence) and means_making(sentence))
+
+
+def _may_be_ordinary(sentence: str) -> bool:
+    """Tell whether what a sentence says of showing are words that who makes a call has use for as well."""
+    plain = sentence.lower().translate(_PLAIN)
+    return not any(words.are_in(plain) for name, words in _concepts()[0].items() if name not in _ORDINARY)
 
 
 def means_showing_politely(text: str) -> bool:

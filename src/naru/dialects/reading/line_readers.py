@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from naru.dialects.bodies.react import read_action
-from naru.dialects.bodies.unmarked import end_of_line, read_line
+from naru.dialects.bodies.unmarked import end_of_line, read_bare, read_line
 from naru.dialects.calls.keys import THINGS, may_say_call, says_call
 from naru.dialects.calls.writer import CallWriter
 from naru.dialects.scanner import Body
 from naru.dialects.texts.patterns import lazy_pattern
-from naru.dialects.texts.source import NotACall, Reading, Source, literal_at, need, space_end
+from naru.dialects.texts.source import Reading, Source, literal_at, need, space_end
 
 LABEL_INITIALS = "AaCcFfTt"
 """What labels begin with; other letters begin too many sentences to wait for more."""
@@ -76,16 +76,19 @@ def after(source: Source, prefix: str, reader: Reading[None]) -> Reading[None]:
 
 
 def read_labelled(source: Source, writer: CallWriter, label: re.Match[str]) -> Reading[None]:
-    """Read the action after a label; where that is not ReAct's own, nothing but another such may follow."""
+    """Read the action after a label; where that is not ReAct's own, nothing but more calls may follow."""
     takes_text = label["words"].lower() == "action"
     source.pos += len(label[0])
     yield from read_action(source, writer, takes_text=takes_text)
-    if not takes_text:
+    while not takes_text:
         offset = yield from space_end(source)
         while not source.final and may_become_label(source.text, source.pos + offset):
             yield
-        if source.pos + offset < len(source.text) and not label_at(source.text, source.pos + offset):
-            raise NotACall
+        first = source.text[source.pos + offset : source.pos + offset + 1]
+        if not first or label_at(source.text, source.pos + offset):
+            return
+        source.pos += offset
+        yield from (read_bare if first in "{[" else read_line)(source, writer)
 
 
 def read_assigned(source: Source, writer: CallWriter, prefix: str) -> Reading[None]:

@@ -196,7 +196,8 @@ class _Reader:
         at = _skip(self.text, at)
         if self.text[at : at + 1] not in COLONS:
             raise ValueError("colon expected")
-        return key, at + 1
+        at = _skip(self.text, at + 1)
+        return key, at + (self.text[at : at + 1] in COLONS)
 
     def array(self, at: int, closer: str, depth: int) -> tuple[list[Any], int]:
         found: list[Any] = []

@@ -29,8 +29,9 @@ def slip_at(text: str, place: int, meant: str) -> int:
     doubled = here[:1] in (wanted[same : same + 1], wanted[same - 1 : same]) if same else here[:1] in ("<", ">")
     if here[1:].startswith(rest) and (doubled or (same and not here[0].isalnum())):
         return len(meant) + 1
-    left_out = here.startswith(rest[1:])
     swapped = here[:2] == rest[1::-1] and here[2:].startswith(rest[2:])
+    marks = swapped and len(rest) == 2 and not rest[0].isalnum()  # no name after them begins with a mark
+    left_out = here.startswith(rest[1:]) and not marks
     other_mark = here[1:].startswith(rest[1:]) and not (here[:1].isalnum() or rest[0].isalnum())
     if left_out and not swapped:
         return len(meant) - 1

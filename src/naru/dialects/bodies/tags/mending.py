@@ -55,7 +55,8 @@ def _is_all(meant: str, written: str, after: str) -> bool:
     """Tell whether nothing of a tag is left after what was taken for one with a slip."""
     if meant[-1] == ">" != written[-1]:
         return ">" not in after.partition("<")[0]  # it may have an attribute, or another name
-    return meant[-1] == ">" or written[-1] == meant[-1]  # what goes on with the argument's name may be another tag
+    # What goes on with the argument's name may be another tag, but for two marks that changed places.
+    return meant[-1] == ">" or written[-1] == meant[-1] or written[-2:] == meant[:-3:-1]
 
 
 def mended(source: Source, writer: CallWriter, tags: Collection[str]) -> Reading[bool]:
