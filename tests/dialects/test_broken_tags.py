@@ -250,6 +250,14 @@ def test_a_call_of_which_a_tag_may_stand_in_a_value_is_refused(text: str) -> Non
     assert (parsed.calls, parsed.content) == ((), text)
 
 
+@pytest.mark.parametrize("arguments", [{"a": 1, "b": 2}, {"b": 2}])
+def test_a_call_closed_too_early_has_the_arguments_that_come_after_its_tag(arguments: dict[str, int]) -> None:
+    """A tool without a schema ran without them."""
+    pairs = [f"<arg_key>{key}</arg_key><arg_value>{value}</arg_value>" for key, value in arguments.items()]
+    text = f"<tool_call>now{''.join(pairs[:-1])}</tool_call>\n{pairs[-1]}</tool_call>"
+    assert [call.arguments for call in read_every_way(text, [Tool("now", {"type": "object"})]).calls] == [arguments]
+
+
 def test_two_marks_that_changed_places_are_mended_where_any_argument_may_come() -> None:
     """A tool without a schema was given the second argument's tag inside of the first."""
     text = FORMS["claude"].replace('name="content"', 'name"=content"')

@@ -68,11 +68,12 @@ def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
 
 
 def another_pair(source: Source, writer: CallWriter, tags: PairTags, closer: str) -> Reading[bool]:
-    """Consume the call's closing tag at `pos` where an argument that is awaited comes after it; tell whether it did."""
+    """Consume the call's closing tag at `pos` where an argument that it may have comes after it; tell whether it did."""
     while not source.final and _NEXT_SO_FAR.match(source.text, source.pos + len(closer)):
         yield
     found = tags.next.match(source.text, source.pos + len(closer))
-    if found is None or not writer.awaits(found["key"].strip()):
+    key = found["key"].strip() if found is not None else ""
+    if not key or not (writer.awaits(key) or (not writer.declared and not writer.has(key))):
         return False
     source.pos += len(closer)
     writer.repair("misplaced-tag", closer)
