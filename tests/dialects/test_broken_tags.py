@@ -258,6 +258,20 @@ def test_a_call_closed_too_early_has_the_arguments_that_come_after_its_tag(argum
     assert [call.arguments for call in read_every_way(text, [Tool("now", {"type": "object"})]).calls] == [arguments]
 
 
+@pytest.mark.parametrize(
+    ("form", "closer"), [("qwen", "</function>"), ("claude", "</invoke>"), ("minimax", "</invoke>")]
+)
+@pytest.mark.parametrize("properties", [{"path": {"type": "string"}, "content": {"type": "string"}}, {}])
+def test_a_call_whose_element_was_closed_too_early_has_the_argument_after_it(
+    form: str, closer: str, properties
+) -> None:
+    """Where it was optional the call ran without it."""
+    opener = "<parameter=content>" if form == "qwen" else '<parameter name="content">'
+    text = FORMS[form].replace(opener, f"{closer}\n{opener}")
+    tools = [Tool("write_file", {"type": "object", "properties": properties})]
+    assert [call.arguments for call in read_every_way(text, tools).calls] == [{"path": "a.py", "content": "hello"}]
+
+
 def test_two_marks_that_changed_places_are_mended_where_any_argument_may_come() -> None:
     """A tool without a schema was given the second argument's tag inside of the first."""
     text = FORMS["claude"].replace('name="content"', 'name"=content"')

@@ -68,7 +68,7 @@ def pair_tags(prefix: str = "", suffix: str = "") -> PairTags:
 
 
 def another_pair(source: Source, writer: CallWriter, tags: PairTags, closer: str) -> Reading[bool]:
-    """Consume the call's closing tag at `pos` where an argument that it may have comes after it; tell whether it did."""
+    """Consume the call's closing tag at `pos` where an argument that it may have comes after; tell whether it did."""
     while not source.final and _NEXT_SO_FAR.match(source.text, source.pos + len(closer)):
         yield
     found = tags.next.match(source.text, source.pos + len(closer))

@@ -227,19 +227,17 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
     while True:
         first = yield from skip_space(source)
         if not first or (is_complete and (yield from literal_at(source, STOPS))):
-            if is_complete and not source.cut:
-                writer.repair("missing-tag", "", tags.call_end[0])
-                return
-            raise Incomplete
+            _end_unclosed(source, writer, tags, is_complete=is_complete)
+            return
         head = match_here(source, tags.head, _LONGEST_TAG)
         if head is not None:
             yield from _read_parameter(source, writer, tags, head)
             continue
         found = yield from literal_at(source, tags.next)
         if found in tags.call_end and found:
-            source.pos += len(found)
-            return
-        if first in ("{", '"', "'"):
+            if (yield from _closes(source, writer, tags, found)):
+                return
+        elif first in ("{", '"', "'"):
             is_complete = True
             if (yield from _read_as_json(source, writer, tags, first)):
                 return
@@ -255,6 +253,31 @@ def read_parameters(source: Source, writer: CallWriter, tags: Tags) -> Reading[N
             return
         else:
             raise NotACall
+
+
+def _end_unclosed(source: Source, writer: CallWriter, tags: Tags, *, is_complete: bool) -> None:
+    if not is_complete or source.cut:
+        raise Incomplete
+    writer.repair("missing-tag", "", tags.call_end[0])
+
+
+def _closes(source: Source, writer: CallWriter, tags: Tags, closer: str) -> Reading[bool]:
+    """Consume the call's closing tag; False where the opening tag of an argument that it may have comes after it."""
+    source.pos += len(closer)
+    offset = yield from space_end(source)
+    if not tags.parameter or not (yield from literal_at(source, tags.parameter, offset)):
+        return True
+    start = source.pos + offset
+    while ">" not in source.text[start : start + _LONGEST_TAG] and not source.final:
+        if len(source.text) - start >= _LONGEST_TAG:
+            return True
+        yield
+    head = tags.head.match(source.text, start, start + _LONGEST_TAG)
+    key = unescaped(head["key"].strip()) if head is not None else ""
+    if not (writer.awaits(key) or (key and not writer.declared and not writer.has(key))):
+        return True
+    writer.repair("misplaced-tag", closer)
+    return False
 
 
 def _tags_to_come(tags: Tags, writer: CallWriter) -> list[str]:
