@@ -101,7 +101,6 @@ def test_a_comma_that_was_left_out_inside_of_an_object_is_mended():
         'write_file("{"path": "a", "content": "b"}")',
         '[Calling tool: search({"query: "x", "opts": 1})]',
         '<|tool_call>call:search{"query": a b"}<tool_call|>',
-        '<|tool_call>call:search{"query":: "a b"}<tool_call|>',
         FORMS["continue"].replace("hello\nEND_ARG", "hello\nEND_ARGS"),
         FORMS["kimi-k3"].replace("hello<|close|>argument", "hello<|close|>arguments"),
     ],
