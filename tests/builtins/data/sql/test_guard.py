@@ -216,6 +216,36 @@ async def test_an_unsafe_operator_is_refused_under_every_syntax_that_calls_it(bg
         bga.admin.execute("DROP OPERATOR public.= (x.mood, int)")
 
 
+@pytest.mark.parametrize(
+    "functions",
+    [("order_of", "less"), ("compared", "is_less")],
+    ids=["that compares", "of an operator that is called otherwise"],
+)
+async def test_an_unsafe_order_is_refused_where_no_name_tells_of_it(
+    functions: tuple[str, str], bga: BgaServer, database: Database
+):
+    order, less = functions
+    bga.admin.execute(
+        "CREATE TYPE x.pair AS (a int, b int); GRANT USAGE ON TYPE x.pair TO bga_reader;"
+        "CREATE FUNCTION x.order_of(x.pair, x.pair) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN 0; END';"
+        "CREATE FUNCTION x.less(x.pair, x.pair) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT false';"
+        "CREATE FUNCTION x.is_less(x.pair, x.pair) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RETURN false; END';"
+        f"CREATE OPERATOR x.<# (leftarg = x.pair, rightarg = x.pair, function = x.{less});"
+        "CREATE OPERATOR x.=# (leftarg = x.pair, rightarg = x.pair, function = x.less);"
+        "CREATE FUNCTION x.compared(x.pair, x.pair) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';"
+        "CREATE OPERATOR CLASS x.by_order DEFAULT FOR TYPE x.pair USING btree AS OPERATOR 1 x.<#, "
+        f"OPERATOR 3 x.=#, FUNCTION 1 x.{order}(x.pair, x.pair);"
+        "CREATE TABLE x.pairs (p x.pair); INSERT INTO x.pairs VALUES ((1, 2)), ((3, 4));"
+        "GRANT SELECT ON x.pairs TO bga_reader"
+    )
+    try:
+        for sql in ("SELECT p FROM x.pairs ORDER BY p", "SELECT DISTINCT p FROM x.pairs", "SELECT max(p) FROM x.pairs"):
+            with pytest.raises(RefusedStatementError, match=r"an order \(function (order_of|is_less)\)"):
+                await database.query(sql)
+    finally:
+        bga.admin.execute("DROP TABLE x.pairs; DROP TYPE x.pair CASCADE")
+
+
 async def test_an_unsafe_implicit_cast_or_json_cast_is_refused_until_it_is_allowed(bga: BgaServer, database: Database):
     bga.admin.execute(
         "CREATE FUNCTION x.mood_json(x.mood) RETURNS json LANGUAGE plpgsql AS 'BEGIN RETURN ''1''::json; END';"

@@ -120,6 +120,27 @@ async def test_r23_a_slow_query_on_a_live_database_is_not_taken_for_silence(bga:
     await database.close()
 
 
+async def test_r23_a_call_that_hears_of_no_end_is_told_as_a_query_that_took_too_long(
+    bga: BgaServer, monkeypatch: pytest.MonkeyPatch
+):
+    async def answers(_: Database) -> bool:
+        return True
+
+    monkeypatch.setattr(Database, "_answers", answers)  # on a connection of its own, which the proxy would hold too
+    async with chaos_proxy(bga) as proxy:
+        options = DatabaseOptions(limits=Limits(statement_seconds=2), allowed_functions=frozenset({"pg_sleep"}))
+        database = through(proxy, bga, options)
+        await database.query("SELECT 1")
+        running = asyncio.ensure_future(database.query("SELECT pg_sleep(50)"))
+        await until(lambda: is_asleep(bga), 60)
+        proxy.fall_silent()
+        with pytest.raises(QueryError, match=r"stopped after 2 seconds"):
+            await running
+        proxy.speak()
+        assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
+        await database.close()
+
+
 async def test_g11_killed_connections_are_replaced_and_the_next_query_works(bga: BgaServer):
     database = bga.database()
     await database.query("SELECT 1")

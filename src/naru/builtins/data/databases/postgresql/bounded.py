@@ -22,6 +22,10 @@ class SilentDatabaseError(Exception):
     """Nothing came back in time, and the connection has been cut."""
 
 
+class OverdueError(Exception):
+    """The time is over, and the database lives: a call that hears of no end may go on there."""
+
+
 async def bounded(
     connection: AsyncConnection[Any],
     work: Coroutine[Any, Any, Result],
@@ -35,7 +39,8 @@ async def bounded(
     Cancelled, it stops the query on the server first, so that the pool gets the connection back idle.
 
     Raises:
-        SilentDatabaseError: the time is over, or the database does not live.
+        SilentDatabaseError: the database does not live.
+        OverdueError: the time is over.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -44,9 +49,10 @@ async def bounded(
         if not done and lives and seconds > patience:
             done, _ = await asyncio.wait({task}, timeout=seconds - patience)
         if not done:
+            lives = lives and await is_alive()
             await (_stop if lives else _cut)(connection, task)
             _forget(task)
-            raise SilentDatabaseError
+            raise OverdueError if lives else SilentDatabaseError
         return task.result()
     except asyncio.CancelledError:
         await _stop(connection, task)

@@ -15,9 +15,9 @@ from psycopg.conninfo import make_conninfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from naru.builtins.data.databases.database import Limits, QueryResult
-from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, stopped
 from naru.builtins.data.databases.numbers import unique_names
-from naru.builtins.data.databases.postgresql.bounded import SilentDatabaseError, bounded
+from naru.builtins.data.databases.postgresql.bounded import OverdueError, SilentDatabaseError, bounded
 from naru.builtins.data.databases.postgresql.columns import ResultColumn
 from naru.builtins.data.databases.postgresql.errors import query_error, unreachable
 from naru.builtins.data.databases.postgresql.guard import GENERIC_PLANS, PREPARE_GUARD
@@ -126,6 +126,8 @@ class Database:
                         patience=PATIENCE_SECONDS,
                         is_alive=self._is_alive,
                     )
+            except OverdueError as error:
+                raise stopped(seconds) from error
             except SilentDatabaseError as error:
                 raise DatabaseUnavailableError(
                     "PostgreSQL stopped answering while the query ran; the connection was cut.",

@@ -50,7 +50,8 @@ READS_ANY_TYPE = "^(pg_input_.*|.*populate_record.*)$"
 """Functions that make values of a type which a text or a whole row names, and so run the check of any domain."""
 
 IMPLICIT_OPERATORS = ("=", "<>", "<", ">", "<=", ">=")
-"""What IN, BETWEEN, CASE, DISTINCT, GROUP BY, USING and ORDER BY may call without naming it."""
+"""What IN, BETWEEN, CASE, DISTINCT, GROUP BY, USING and ORDER BY may call without naming it; so they may what a type's
+own order (an operator class) is made of, which no name tells of."""
 
 _CATALOGUES = ("", "pg_catalog", "information_schema")
 """Where PostgreSQL's own views are; one whose rows come from a function that is refused is refused as well."""
@@ -78,6 +79,9 @@ _UNSAFE_AGGREGATE = f"""(
     WHERE g.aggfnoid = p.oid AND {_UNSAFE_USERS.replace("p.", "part.")})
 )"""  # noqa: S608
 """An aggregate is labelled IMMUTABLE whatever its parts do."""
+
+_ORDERS = "403, 405"
+"""PostgreSQL's numbers of `btree` and `hash`, by which rows are sorted and grouped; other kinds of index search alone."""
 
 _NAMED = "$4 || $5 || $6"
 """What is called, also as an attribute."""
@@ -120,6 +124,14 @@ FROM (VALUES (1)) one LEFT JOIN LATERAL (
   SELECT 'operator ' || o.oprname || ' (function ' || p.proname || ')'
     FROM pg_catalog.pg_operator o JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
     WHERE o.oid >= 16384 AND o.oprname = ANY ($7) AND {_UNSAFE_USERS}
+  UNION ALL
+  SELECT 'an order (function ' || p.proname || ')'
+    FROM (SELECT m.amprocfamily, m.amproc FROM pg_catalog.pg_amproc m WHERE m.oid >= 16384
+      UNION SELECT m.amopfamily, o.oprcode FROM pg_catalog.pg_amop m
+        JOIN pg_catalog.pg_operator o ON o.oid = m.amopopr WHERE m.oid >= 16384) ordering(family, fn)
+    JOIN pg_catalog.pg_opfamily f ON f.oid = ordering.family AND f.opfmethod IN ({_ORDERS})
+    JOIN pg_catalog.pg_proc p ON p.oid = ordering.fn
+    WHERE {_UNSAFE_USERS}
   UNION ALL
   SELECT 'the cast from ' || s.typname || ' to ' || t.typname || ' (function ' || p.proname || ')'
     FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc p ON p.oid = c.castfunc
