@@ -114,3 +114,9 @@ def test_an_option_that_is_not_known_is_refused_by_name(query: str, told: str):
         opened(f"mysql://reader:secret@localhost/bga?{query}")
     assert "secret" not in str(refused.value)
     opened("mysql+pymysql://reader:r@localhost/bga?charset=utf8mb4&unix_socket=/run/s")
+
+
+@pytest.mark.parametrize("name", ["information_schema", "INFORMATION_SCHEMA", "mysql", "performance_schema", "sys"])
+def test_a_url_that_names_a_schema_of_the_servers_own_is_refused(name: str):
+    with pytest.raises(ConfigError, match=f"names {name}, which is the server's own"):
+        opened(f"mysql://reader:secret@localhost/{name}")

@@ -32,13 +32,14 @@ from naru.builtins.data.databases.errors import (
 )
 from naru.builtins.data.databases.gather import gathered
 from naru.builtins.data.databases.mysql.rights import grants_of, strong_rights, writes
-from naru.builtins.data.databases.mysql.statement import harmless_calls, judge, without_comments
+from naru.builtins.data.databases.mysql.statement import SYSTEM_SCHEMAS, harmless_calls, judge, without_comments
 from naru.builtins.data.databases.mysql.stored import refuse_stored
 from naru.builtins.data.databases.mysql.url import options_of
 from naru.builtins.data.databases.open import split_of
 from naru.builtins.data.databases.rows import collected
 from naru.builtins.data.databases.statements import ONE_SELECT, read_asked
 from naru.config import DataSettings
+from naru.errors import ConfigError
 
 Result = TypeVar("Result")
 
@@ -90,6 +91,11 @@ class MysqlDatabase(CheckedDatabase):
         super().__init__(settings)
         split = split_of(settings.naru_database_url, of_one_host=True)
         self._schema = unquote(split.path.strip("/"))
+        if self._schema.lower() in {*SYSTEM_SCHEMAS, "information_schema"}:  # whose tables go by their bare names then
+            raise ConfigError(
+                f"The database's URL names {self._schema}, which is the server's own.",
+                remedy="Name the database that you ask: mysql://reader:password@host/NAME.",
+            )
         self._options: dict[str, Any] = {
             "host": split.hostname or "localhost",
             "port": split.port or 3306,

@@ -50,43 +50,51 @@ _REFUSED_NODES = {
 }
 _HARMLESS = frozenset(
     # Judged by its name, whether sqlglot has a class for it or not.
-    "abs acos adddate addtime aes_decrypt aes_encrypt and any_value ascii asin atan atan2 avg between bin binary "
-    "bit_and bit_count bit_length bit_or bit_xor case cast ceil ceiling char char_length character_length charset "
-    "chr coalesce collation concat concat_ws conv convert convert_tz cos cot count crc32 cume_dist curdate "
-    "current_date current_schema current_time current_timestamp current_user curtime database date date_add "
-    "date_format date_sub datediff day dayname dayofmonth dayofweek dayofyear degrees dense_rank distinct elt "
-    "exists exp export_set extract field find_in_set first_value floor format found_rows from_base64 from_days "
-    "from_unixtime greatest group_concat hex hour if ifnull in inet6_aton inet6_ntoa inet_aton inet_ntoa insert "
-    "instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 isnull json_array json_array_append "
-    "json_array_insert json_arrayagg json_compact json_contains json_contains_path json_depth json_detailed "
-    "json_equals json_exists json_extract json_insert json_keys json_length json_loose json_merge_patch "
-    "json_merge_preserve json_normalize json_object json_objectagg json_overlaps json_pretty json_query "
-    "json_quote json_remove json_replace json_schema_valid json_search json_set json_table json_type json_unquote "
-    "json_valid json_value lag last_day last_value lcase lead least left length like ln localtime localtimestamp "
-    "locate log log10 log2 lower lpad ltrim make_set makedate maketime match max md5 median microsecond mid min "
-    "minute mod mode month monthname not now nth_value ntile nullif nvl nvl2 oct octet_length or "
-    "ord percent_rank percentile_cont percentile_disc period_add period_diff pi point position pow power quarter "
-    "quote radians rand rank regexp regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse "
-    "right rlike round row_count row_number rpad rtrim schema sec_to_time second sha sha1 sha2 sign sin soundex "
-    "space sqrt st_area st_astext st_boundary st_centroid st_contains st_convexhull st_crosses st_difference "
-    "st_dimension st_disjoint st_distance st_distance_sphere st_endpoint st_envelope st_equals st_geometryn "
-    "st_geometrytype st_geomfromtext st_intersection st_intersects st_isclosed st_isempty st_length "
-    "st_numgeometries st_numpoints st_overlaps st_pointfromtext st_pointn st_srid st_startpoint st_symdifference "
-    "st_touches st_union st_within st_x st_y std stddev stddev_pop stddev_samp str_to_date strcmp stuff subdate "
-    "substr substring substring_index subtime sum tan time time_format time_to_sec timediff timestamp "
-    "timestampadd timestampdiff to_base64 to_char to_days to_seconds trim trunc truncate ucase unhex "
-    "unix_timestamp upper user utc_date utc_time utc_timestamp uuid values var_pop var_samp variance version week "
-    "weekday weekofyear weight_string xor year yearweek".split()
+    "abs acos add_months adddate addtime aes_decrypt aes_encrypt and any_value ascii asin atan atan2 avg between bin "
+    "bin_to_uuid binary bit_and bit_count bit_length bit_or bit_xor case cast ceil ceiling char char_length "
+    "character_length charset chr coalesce collation column_exists column_json column_list concat concat_ws conv "
+    "convert convert_tz cos cot count crc32 crc32c cume_dist curdate current_date current_schema current_time "
+    "current_timestamp current_user curtime database date date_add date_format date_sub datediff day dayname "
+    "dayofmonth dayofweek dayofyear degrees dense_rank distinct elt exists exp export_set extract extractvalue field "
+    "find_in_set first_value floor format format_bytes format_pico_time found_rows from_base64 from_days "
+    "from_unixtime get_format greatest group_concat grouping hex hour if ifnull in inet6_aton inet6_ntoa inet_aton "
+    "inet_ntoa insert instr interval is_ipv4 is_ipv4_compat is_ipv4_mapped is_ipv6 is_uuid isnull json_array "
+    "json_array_append json_array_insert json_array_intersect json_arrayagg json_compact json_contains "
+    "json_contains_path json_depth json_detailed json_equals json_exists json_extract json_insert json_key_value "
+    "json_keys json_length json_loose json_merge_patch json_merge_preserve json_normalize json_object "
+    "json_object_filter_keys json_object_to_array json_objectagg json_overlaps json_pretty json_query json_quote "
+    "json_remove json_replace json_schema_valid json_search json_set json_storage_size json_table json_type "
+    "json_unquote json_valid json_value lag last_day last_value lcase lead least left length lengthb like linestring "
+    "ln localtime localtimestamp locate log log10 log2 lower lpad ltrim make_set makedate maketime match max md5 "
+    "median microsecond mid min minute mod mode month monthname multipoint natural_sort_key not now nth_value ntile "
+    "nullif nvl nvl2 oct octet_length or ord percent_rank percentile_cont percentile_disc period_add period_diff pi "
+    "point polygon position pow power quarter quote radians rand rank regexp regexp_instr regexp_like "
+    "regexp_replace regexp_substr repeat replace reverse right rlike round row_count row_number rownum rpad rtrim "
+    "schema sec_to_time second sformat sha sha1 sha2 sign sin soundex space sqrt st_area st_asbinary st_asgeojson "
+    "st_astext st_aswkb st_aswkt st_boundary st_centroid st_contains st_convexhull st_crosses st_difference "
+    "st_dimension st_disjoint st_distance st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring "
+    "st_geohash st_geometryn st_geometrytype st_geomfromgeojson st_geomfromtext st_geomfromwkb st_interiorringn "
+    "st_intersection st_intersects st_isclosed st_isempty st_isring st_issimple st_isvalid st_latitude st_length "
+    "st_linefromtext st_longitude st_makeenvelope st_numgeometries st_numinteriorrings st_numpoints st_overlaps "
+    "st_pointfromtext st_pointn st_pointonsurface st_polyfromtext st_polygonfromtext st_relate st_simplify st_srid "
+    "st_startpoint st_symdifference st_touches st_union st_within st_x st_y std stddev stddev_pop stddev_samp "
+    "str_to_date strcmp stuff subdate substr substring substring_index subtime sum tan time time_format time_to_sec "
+    "timediff timestamp timestampadd timestampdiff to_base64 to_char to_days to_seconds trim trunc truncate "
+    "ucase uncompressed_length unhex unix_timestamp updatexml upper user utc_date utc_time utc_timestamp uuid "
+    "uuid_to_bin uuid_v4 uuid_v7 values var_pop var_samp variance vec_distance vec_distance_cosine "
+    "vec_distance_euclidean vec_fromtext vec_totext version week weekday weekofyear weight_string xor year yearweek".split()
 )
 _WAYS = frozenset({"SQL_NO_CACHE", "STRAIGHT_JOIN", "SQL_SMALL_RESULT", "SQL_BIG_RESULT"})
 """How the server goes about a SELECT; its other modifiers have an effect on others, or on the session."""
 _TABLE = re.compile(r"\A([\s(]*)TABLE\b", re.IGNORECASE)
 """MySQL's short form of `SELECT * FROM`, which MariaDB lacks."""
+_VALUES = re.compile(r"VALUES\b", re.IGNORECASE)
+"""A statement of its own to the server; to the parser only in FROM."""
 _WORDS = {"ANY", "COLUMNS"}
 """Of the grammar, and called nothing."""
 _KNOWN_CALLS = (MySQL.Parser.FUNCTIONS.keys() | MySQL.Parser.OPERATION_MODIFIERS) - _WORDS
 _FOREIGN = {name.lower() for name in _KNOWN_CALLS} - _HARMLESS
-_SYSTEM_SCHEMAS = frozenset({"mysql", "performance_schema", "sys"})
+SYSTEM_SCHEMAS = frozenset({"mysql", "performance_schema", "sys"})
 _DESCRIBING = frozenset(
     "character_sets check_constraints collations columns key_column_usage partitions referential_constraints schemata "
     "statistics table_constraints tables views".split()
@@ -114,6 +122,8 @@ def judge(plain: str) -> str:
         QueryError: it is no SQL.
     """
     query = _TABLE.sub(r"\1SELECT * FROM", plain).strip().rstrip("; \t\r\n")
+    if _VALUES.match(query):
+        query = f"SELECT * FROM ({query}) AS naru_values"
     try:
         statements = [one for one in sqlglot.parse(query, dialect=_MySQL) if one is not None]
     except RecursionError as error:
@@ -189,7 +199,7 @@ def _refusal(node: exp.Expression) -> str:
     for kind, why in _REFUSED_NODES.items():
         if isinstance(node, kind) and not isinstance(node, _ALLOWED_NODES):
             return why
-    if isinstance(node, exp.Table) and node.db.lower() in _SYSTEM_SCHEMAS:
+    if isinstance(node, exp.Table) and node.db.lower() in SYSTEM_SCHEMAS:
         return f"{node.db} is the server's own"
     if isinstance(node, exp.Table) and node.db.lower() == "information_schema" and node.name.lower() not in _DESCRIBING:
         return f"{node.db}.{node.name} tells of the server"
