@@ -332,6 +332,18 @@ TWO_TABLES = (
     f"<sheetData>{row(1, {'A': 'table', 'B': 'description'})}{row(2, {'A': 'lot', 'B': 'one lot'})}"
     f"{row(4, HEADINGS)}{row(5, {'A': 'lot', 'B': 'qty', 'C': '수량'})}</sheetData>"
 )
+WIDE_HEADINGS = (
+    f"<sheetData>{row(1, {'A': 'Yields of 2026'})}{row(3, {'A': 'line', 'B': 'Q1', 'D': 'Q2'})}"
+    f"{row(4, {'B': 'in', 'C': 'out', 'D': 'in', 'E': 'out'})}"
+    f"{row(5, {'A': 'L1', 'B': '10', 'C': '9', 'D': '12', 'E': '11'})}</sheetData>"
+    '<mergeCells><mergeCell ref="A1:E1"/><mergeCell ref="A3:A4"/><mergeCell ref="B3:C3"/><mergeCell ref="D3:E3"/>'
+    "</mergeCells>"
+)
+WIDE_CELLS = (
+    f"<sheetData>{row(1, {'A': 'line', 'B': 'note', 'D': 'shift'})}{row(2, {'A': 'L1', 'B': 'a', 'C': 'b', 'D': 'day'})}"
+    f"{row(3, {'A': 'L2', 'B': 'c', 'C': 'd', 'D': 'night'})}</sheetData>"
+    '<mergeCells><mergeCell ref="B1:C1"/></mergeCells>'
+)
 FAR = f"<sheetData>{row(1, HEADINGS)}{row(1_048_576, {'XFD': 'x'})}</sheetData>"
 
 
@@ -346,9 +358,30 @@ FAR = f"<sheetData>{row(1, HEADINGS)}{row(1_048_576, {'XFD': 'x'})}</sheetData>"
             {"x.xlsx#Sheet1!2": "it has no text", "x.xlsx#note": "it holds nothing below its headings"},
         ),
         ({"Sheet1": TWO_TABLES}, {"lot": "lot: one lot", "lot.qty": "lot.qty: 수량"}, {}),
+        (
+            {"Sheet1": WIDE_HEADINGS},
+            {
+                "x.xlsx#Sheet1!1": "Yields of 2026",
+                "x.xlsx#Sheet1!2": "line: L1; Q1 in: 10; Q1 out: 9; Q2 in: 12; Q2 out: 11",
+            },
+            {},
+        ),
+        (
+            {"Sheet1": WIDE_CELLS},
+            {"x.xlsx#Sheet1!1": "line: L1; note: a; b; shift: day", "x.xlsx#Sheet1!2": "line: L2; note: c; d; shift: night"},
+            {},
+        ),
         ({"Sheet1": FAR}, {}, {"x.xlsx": "a sheet reaches to XFD1048576; clear what stands far from the rest"}),
     ],
-    ids=["merged cells", "formulas", "several sheets", "tables one below the other", "a cell at the end of the sheet"],
+    ids=[
+        "merged cells",
+        "formulas",
+        "several sheets",
+        "tables one below the other",
+        "headings over columns",
+        "a heading over two columns of rows",
+        "a cell at the end of the sheet",
+    ],
 )
 def test_odd_workbooks(sheets: dict[str, str], documents: dict[str, str], refused: dict[str, str], tmp_path: Path):
     pytest.importorskip("python_calamine", reason="pip install the extra `documents`")

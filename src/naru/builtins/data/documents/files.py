@@ -28,6 +28,7 @@ from naru.builtins.data.documents.headings import (
     table_told,
     tables_apart,
     tables_below,
+    titles_above,
 )
 from naru.builtins.data.documents.office import parts_of
 from naru.builtins.data.documents.office_reader import OLD_OFFICE
@@ -219,7 +220,7 @@ def _table(lines: Sequence[Sequence[str]], passed: int, before: str, names: tupl
 
     So many lines as `passed` stand above it all.
     """
-    start = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if is_table_of_columns(line)), 0)
+    start = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if is_table_of_columns(line)), titles_above(lines))
     if any(filled(line) >= filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
         start = 0
     _titles(lines[:start], passed + 1, before, reading)
@@ -235,7 +236,7 @@ def _table(lines: Sequence[Sequence[str]], passed: int, before: str, names: tupl
         _titles(above, passed + start + top + 1, before, reading)
         names = table_told(above) or names
         for row in table_rows(lines[start + at : start + end], names):
-            _add(replace(row, place=str(passed + int(row.place) + at)), before, reading)
+            _add(replace(row, place=str(passed + start + at + int(row.place))), before, reading)
     return len(lines) - start - 1
 
 

@@ -14,9 +14,9 @@ from typing import Literal
 
 Role = Literal["id", "schema", "table", "column", "name", "type", "text", "table text", ""]
 
-_NAME = r"(name|nm|id|명|이름|영문명|물리명)?"
+_NAME = r"(name|nm|id|path|명|이름|영문명|물리명)?"
 _TEXT = (
-    r"(text|documents?|desc|description|content|contents|body|comments?|meaning|definition|remarks?"
+    r"(text|documents?|desc|description|summary|content|contents|body|comments?|meaning|definition|remarks?"
     r"|설명|내용|의미|정의|코멘트|주석|비고|본문)"
 )
 _TABLE = r"(table|tbl|relation|entity|테이블|엔티티)"
@@ -29,7 +29,7 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("table text", re.compile(rf"{_TABLE}.*{_TEXT}|{_LOGICAL}{_TABLE}{_NAME}|{_TABLE}{_LOGICAL}{_NAME}")),
     ("table", re.compile(rf"{_PHYSICAL}{_TABLE}{_NAME}")),
     ("text", re.compile(rf".*{_TEXT}|{_LOGICAL}{_COLUMN}{_NAME}|{_COLUMN}{_LOGICAL}{_NAME}")),
-    ("type", re.compile(r"((data|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)")),
+    ("type", re.compile(r"((data|nativedata|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)")),
     ("column", re.compile(rf"{_PHYSICAL}{_COLUMN}{_NAME}")),
     ("id", re.compile(r"(id|key|uid|uuid|(doc|document)id|아이디|식별자)")),
     ("name", re.compile(r"(name|title|이름|명칭|제목)")),
@@ -39,6 +39,7 @@ _OF_MODEL = re.compile(r"entity|attribute|엔티티|속성")
 LINES_ABOVE = 10
 """A table's headings stand in one of so many lines."""
 _NUMBER = re.compile(r"\d+")
+_FIGURE = re.compile(r"[\d\s.,:/%+-]+")
 _COLUMN_OF_TABLE = re.compile(r"[^\W\d]\w*(\.\w+)+")
 
 
@@ -142,6 +143,15 @@ def tables_below(lines: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
             sparse = itertools.takewhile(lambda one: filled(lines[one]) < width, above)
             found.append((next((one for one in sparse if table_told([lines[one]])), at), at))
     return found
+
+
+def titles_above(lines: Sequence[Sequence[str]]) -> int:
+    """Count the lines of one cell above headings that nobody knows: as wide as these, which are words throughout."""
+    at = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if filled(line) > 1), 0)
+    headings = lines[at : at + 1]
+    are_words = all(cell.strip() and not _FIGURE.fullmatch(cell.strip()) for line in headings for cell in line)
+    is_table = are_words and len(lines) > at + 1 and all(1 < len(line) == len(lines[at]) for line in lines[:at])
+    return at if is_table else 0
 
 
 def are_headings(lines: Sequence[Sequence[str]]) -> bool:

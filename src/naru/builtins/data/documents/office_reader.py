@@ -89,7 +89,32 @@ def _lines(sheet: Any) -> list[list[str]]:
             continue  # merged, and empty: it lies outside of what the library gives
         for line in range(max(first + 1, top), min(last + 1, top + len(lines))):
             lines[line - top][column - left] = lines[first - top][column - left]
+    wide = [
+        (first - top, column - left, last_column - left)
+        for (first, column), (last, last_column) in sheet.merged_cell_ranges or ()
+        if first == last and column < last_column
+    ]
+    _join_headings(lines, wide)
     return [list(map(_cell, line)) if any(str(cell).strip() for cell in line) else [] for line in lines]
+
+
+def _join_headings(lines: list[list[Any]], wide: Sequence[tuple[int, int, int]]) -> None:
+    """Put headings that are merged over several columns before those below them, where nothing else stands above one.
+
+    `wide` tells of each its line, its first and its last column. Above them may stand titles alone.
+    """
+    at = next((at for at, line in enumerate(lines) if sum(bool(str(cell).strip()) for cell in line) > 1), len(lines))
+    if at + 2 >= len(lines):
+        return
+    inside = ((begin, end) for line, begin, end in wide if line == at and 0 <= begin and end < len(lines[at]))
+    told = {column: lines[at][begin] for begin, end in inside for column in range(begin, end + 1)}
+    if not 0 < len(told) < len(lines[at]):
+        return
+    above, below = lines[at], lines[at + 1]
+    is_told_once = all(above[column] in ("", below[column]) for column in range(len(above)) if column not in told)
+    if is_told_once and all(isinstance(cell, str) and cell.strip() for cell in below):
+        lines[at] = []
+        lines[at + 1] = [f"{told[column]} {cell}" if column in told else cell for column, cell in enumerate(below)]
 
 
 def _cell(value: Any) -> str:
