@@ -162,6 +162,34 @@ def test_a_row_with_an_id_of_its_own_keeps_the_key_that_it_stands_under(tmp_path
     assert read(tmp_path / "x.json", json.dumps(value))[0] == {"qty": "qty: count"}
 
 
+def test_fields_are_called_by_their_paths_and_operations_told_by_their_summaries(tmp_path: Path):
+    """As DataHub keeps columns, and OpenAPI what can be done."""
+    fields = [{"fieldPath": "qty.in", "nullable": False, "description": "Units", "nativeDataType": "int"}]
+    assert read(tmp_path / "x.json", json.dumps({"lot": {"fields": fields}}))[0] == {
+        "lot.qty.in": "lot.qty.in (int): Units; nullable: False"
+    }
+    one = {"summary": "One lot", "parameters": [{"name": "id", "in": "path"}]}
+    paths = {"paths": {"/lots": {"get": {"summary": "All lots"}}, "/lots/{id}": {"get": one}}}
+    documents, refused = read(tmp_path / "x.json", json.dumps(paths))
+    assert documents["paths./lots.get"] == "paths./lots.get: All lots"
+    assert documents["paths./lots/{id}.get"] == "paths./lots/{id}.get: One lot"
+    assert refused == {}
+
+
+def test_titles_above_a_plain_table_are_none_of_its_rows(tmp_path: Path):
+    raw = "Report of 2026,,\nof the line,,\n\nline,qty,share\nL1,3,0.5\nL2,4,0.6\n"
+    assert read(tmp_path / "x.csv", raw) == (
+        {
+            "x.csv#1": "Report of 2026",
+            "x.csv#2": "of the line",
+            "x.csv#3": "line: L1; qty: 3; share: 0.5",
+            "x.csv#4": "line: L2; qty: 4; share: 0.6",
+        },
+        {},
+    )
+    assert read(tmp_path / "x.csv", "who,,\n1,a,b\n")[0] == {"x.csv#1": "who: 1; a; b"}
+
+
 def test_the_keys_that_show_columns_tells_are_no_ids(tmp_path: Path):
     raw = "Field,Type,Null,Key,Default\nid,int,NO,PRI,\nlot,int,NO,PRI,\nqty,int,YES,,0\n"
     assert read(tmp_path / "x.csv", raw)[0] == {

@@ -184,8 +184,9 @@ async def test_a_file_that_is_no_table_of_the_folder_is_not_read_by_its_name(
     (tmp_path / ".hidden.csv").write_text("a\n2\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # where such a name is found
     database = open_database(settings(str(tmp_path), tmp_path))
-    for file in ("'.hidden.csv'", '".hidden.csv"', "'lots.csv'"):
-        with pytest.raises(RefusedStatementError, match="is a file"):
+    told = {"'.hidden.csv'": "is a file[.]", '".hidden.csv"': "is a file[.]", "'lots.csv'": "whose table is lots[.]"}
+    for file, words in told.items():
+        with pytest.raises(RefusedStatementError, match=words):
             await database.query(f"SELECT a FROM {file}")
     assert (await database.query('WITH t AS (SELECT a FROM lots) SELECT "t".a FROM t')).records == [{"a": 1}]
     await database.close()

@@ -24,7 +24,7 @@ import duckdb
 from naru.builtins.data.databases.catalogue import Catalogue
 from naru.builtins.data.databases.checked import CheckedDatabase
 from naru.builtins.data.databases.database import Checked, Limits, QueryResult
-from naru.builtins.data.databases.duckdb.files import files_in, holds_tables, view_files
+from naru.builtins.data.databases.duckdb.files import called, files_in, holds_tables, view_files
 from naru.builtins.data.databases.duckdb.values import columns_of, run_whole
 from naru.builtins.data.databases.errors import (
     DatabaseUnavailableError,
@@ -257,7 +257,11 @@ class _Judge:
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:."):
             named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
-            return "" if named in self._tables else f"{node['table_name']!r} is a file"
+            if named in self._tables:
+                return ""
+            table = called(Path(str(node["table_name"])))
+            hint = f", whose table is {table}" if (named[0], table.lower()) in self._tables else ""
+            return f"{node['table_name']!r} is a file{hint}"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
             return f"{node['table_name']} tells of the process"
         if kind == "TABLE_FUNCTION":

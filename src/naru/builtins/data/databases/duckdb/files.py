@@ -63,7 +63,7 @@ def view_files(connection: duckdb.DuckDBPyConnection, path: Path, copies: Path) 
                 "tables are read of CSV, JSON and Parquet files"
             )
             continue
-        stem = "_".join(bare.with_suffix("").parts).replace(".", "_")
+        stem = called(bare)
         longer = stem + file.suffix.replace(".", "_")
         names = itertools.chain((stem, longer), (f"{longer}_{number}" for number in itertools.count(2)))
         name = next(one for one in names if one.casefold() not in seen)
@@ -83,6 +83,11 @@ def view_files(connection: duckdb.DuckDBPyConnection, path: Path, copies: Path) 
     if not path.is_dir():
         connection.execute("SET allowed_paths = [?]", [str(path)])
     return left_out
+
+
+def called(within: Path) -> str:
+    """Return what the table of a file is called, by its path in the folder."""
+    return "_".join(within.with_suffix("").parts).replace(".", "_")
 
 
 def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> str:
