@@ -176,6 +176,8 @@ async def test_any_client_takes_the_same_steps_as_tools(tmp_path: Path, monkeypa
     )  # fmt: skip
     sources = DataSources(settings)
     toolset, context = data_toolset(sources), CallContext(timeout_seconds=30)
+    definition = await toolset.definition("query_bga_database")
+    assert "the SQLite database" in definition.description, "a model that sees this tool alone writes SQLite's SQL"
     told = await toolset.call("describe_tables", {"question": "amount of the orders from Seoul"}, context)
     assert told.text.startswith("-- SQLite\nCREATE TABLE ")
     assert "orders.customer_id = customer.id" in told.text

@@ -11,7 +11,7 @@ import pytest
 from naru.builtins.data.asking.ask import schema_text
 from naru.builtins.data.asking.scope import Scope
 from naru.builtins.data.databases.catalogue import documents_of, joined_name
-from naru.builtins.data.databases.errors import DatabaseUnavailableError, RefusedStatementError
+from naru.builtins.data.databases.errors import DatabaseUnavailableError, QueryError, RefusedStatementError
 from naru.builtins.data.databases.open import engine_of, open_database, own_label_of, path_of
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
 from naru.builtins.data.sources import DataSources
@@ -188,6 +188,8 @@ async def test_a_file_that_is_no_table_of_the_folder_is_not_read_by_its_name(
     for file, words in told.items():
         with pytest.raises(RefusedStatementError, match=words):
             await database.query(f"SELECT a FROM {file}")
+    with pytest.raises(QueryError, match=r"explicit type casts\. \(DuckDB\)$"):
+        await database.query("SELECT sum('a' || a) FROM lots")
     assert (await database.query('WITH t AS (SELECT a FROM lots) SELECT "t".a FROM t')).records == [{"a": 1}]
     await database.close()
 

@@ -24,6 +24,7 @@ _ENGINES = {
     "mysql": ("mysql.database", "MysqlDatabase", "mysql", ("pymysql", "sqlglot")),
 }
 """By scheme: module, class, extra, and what that extra brings."""
+_DIALECTS = {"postgresql": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB", "mysql": "MySQL"}
 _ALIASES = {"postgres": "postgresql", "mariadb": "mysql", "sqlite3": "sqlite"}
 _SUFFIXES = dict.fromkeys((".db", ".sqlite", ".sqlite3", ".db3"), "sqlite") | {".duckdb": "duckdb", ".ddb": "duckdb"}
 TABLE_SUFFIXES = (".parquet", ".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson")
@@ -58,6 +59,13 @@ def open_database(settings: DataSettings) -> Database:
     made: Any = getattr(importlib.import_module(f"naru.builtins.data.databases.{module}"), name)
     found: Database = made(settings)
     return found
+
+
+def dialect_of(settings: DataSettings) -> str:
+    """Return whose SQL the database takes; PostgreSQL's, where a URL names none: it is refused when it is asked."""
+    with contextlib.suppress(ConfigError):
+        return _DIALECTS[engine_of(settings.naru_database_url) if settings.naru_database_url else "postgresql"]
+    return _DIALECTS["postgresql"]
 
 
 def engine_of(url: str) -> str:

@@ -330,7 +330,7 @@ def _interrupt(cursor: duckdb.DuckDBPyConnection) -> None:
 def _first_line(error: Exception) -> str:
     """Return the engine's own words, and the names that it proposes."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines[1:] if line.startswith(("Candidate", "Did you mean"))]
+    told = [line for line in lines[1:] if line.startswith(("Candidate", "Did you mean")) and line[-1] != ":"]
     return " ".join([*lines[:1], *told]) or type(error).__name__
 
 
