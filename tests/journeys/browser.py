@@ -65,7 +65,12 @@ class Browser:
 
     def sees(self, *texts: str, seconds: float = 60) -> None:
         """Wait until all of these can be read."""
-        self.wait(lambda: all(text in self.text for text in texts), seconds)
+
+        def are_shown() -> bool:
+            shown = self.text
+            return all(text in shown for text in texts)
+
+        self.wait(are_shown, seconds)
 
     def click(self, label: str) -> None:
         """Press the button of that label; in one step, since pages draw themselves anew when a server changes."""
