@@ -40,7 +40,7 @@ Two **people** & `1 < 2`:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with hub_in_a_thread(tmp_path_factory.mktemp("data"), HOSTILE) as served:
+    with hub_in_a_thread(tmp_path_factory.mktemp("data"), says=lambda request: HOSTILE) as served:
         yield served
 
 
