@@ -1,4 +1,4 @@
-"""The fault tests of connections at their full figures (docs/decisions/0100): `python bench/fault_matrix.py [PATTERN]`.
+"""The fault tests at their full figures (docs/decisions/0100): `python bench/fault_matrix.py [PATTERN]`.
 
 Runs the matrix's tests with `NARU_FULL_SIZE=1`, where their bounds are the claims themselves, and prints what each
 measured. About ten minutes for everything on a machine of its own; where others are at work R-27's 16,000 writes alone
@@ -15,7 +15,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-TESTS = ("tests/connections", "tests/stores", "tests/gateway/test_robustness.py")
+TESTS = (
+    *("tests/connections", "tests/stores", "tests/gateway/test_robustness.py"),
+    "tests/builtins/data/sql/test_fuzz.py",
+)
 _FIGURE = re.compile(r"^\.*((?:[RS]-\d\d|a\d\d|f\d\d)\b.*)")
 
 
