@@ -64,11 +64,11 @@ WRITES = (
 )
 
 
-def told_past_the_judge(folder: Path, spill: Path, how: str) -> dict[str, object]:
-    asked = [sql.format(folder=folder) for sql in (READS, SPILLS, *WRITES)]
+def told_past_the_judge(folder: Path, spill: Path, how: str, *asked: str) -> dict[str, object]:
+    statements = [sql.format(folder=folder) for sql in asked]
     done = subprocess.run(
         [sys.executable, "-c", PAST_THE_JUDGE, str(folder), str(spill), how],
-        input=json.dumps(asked), capture_output=True, text=True, timeout=120, check=True, cwd=spill,
+        input=json.dumps(statements), capture_output=True, text=True, timeout=120, check=True, cwd=spill,
     )  # fmt: skip
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -79,7 +79,7 @@ def test_a_statement_past_the_judge_writes_nothing_in_the_folder(tmp_path: Path)
     folder.mkdir()
     spill.mkdir()
     (folder / "lots.csv").write_text("lot_id,qty\nL1,3\n", encoding="utf-8")
-    told = told_past_the_judge(folder, spill, "confined")
+    told = told_past_the_judge(folder, spill, "confined", READS, SPILLS, *WRITES)
     assert (told.pop(""), told.pop(READS), told.pop(SPILLS)) == ([], [[3]], [[9_000_000]])
     assert len(told) == len(WRITES)
     assert all(isinstance(outcome, str) for outcome in told.values())
@@ -87,7 +87,7 @@ def test_a_statement_past_the_judge_writes_nothing_in_the_folder(tmp_path: Path)
         ("lots.csv", "lot_id,qty\nL1,3\n")
     ]
     warning = f"{folder} may be written to; only the parser keeps a statement from that"
-    assert told_past_the_judge(folder, spill, "free")[""] == [warning]
+    assert told_past_the_judge(folder, spill, "free", *WRITES)[""] == [warning]
     assert (folder / "new.csv").exists()  # it is the system that held
 
 
