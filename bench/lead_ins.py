@@ -29,14 +29,14 @@ from naru.dialects.judging import meaning  # noqa: E402
 from naru.dialects.judging.wording import last_sentence  # noqa: E402
 
 DATA = json.loads((ROOT / "tests" / "cases" / "dialect_lead_ins.json").read_text(encoding="utf-8"))
-NOT_FITTED = ("first", "second", "twelfth", "thirteenth", "fourteenth")
-"""Sets of exhibits: of two the calls stand under labels, which structure tells, and three are only asked."""
+NOT_FITTED = ("first", "second", "twelfth", "thirteenth", "fourteenth", "fifteenth")
+"""Sets of exhibits: of two the calls stand under labels, which structure tells, and four are only asked."""
 WEIGHTS = {"written fit": 3.0, "exhibits": 2.0}
 """Of a sentence that was written for this, and of one of an exhibit, beside one of the older talk sets."""
 RIDGE = 0.05
 LIMIT, LIMIT_BESIDE = 1.0, -0.5
 LIMITS = (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
-_UNIT = re.compile(r"\{[uivjwk]\}")
+_UNIT = re.compile(r"\{[uivjwkmn]\}")
 _COLON = re.compile(r"[:：]\s*\Z")
 
 
@@ -54,7 +54,7 @@ def sentences():
         for part, frame in frames:
             unit = _UNIT.search(frame)
             before = frame[: unit.start()] if unit else ""
-            if unit and (unit[0] in "{u}{v}{w}" or _COLON.search(before)):
+            if unit and (unit[0] in "{u}{v}{w}{m}" or _COLON.search(before)):
                 yield kind == "shown", part, meaning.plain_of(last_sentence(before.replace("{f}", "Hermes")))
         for part, found in DATA.items():
             for sentence in found[kind] if part == "fit" else chain.from_iterable(found[kind].values()):

@@ -133,6 +133,7 @@ _UNITS = {
     "{u}": (("read_file", {"path": "/etc/hosts"}), "\n"), "{i}": (("read_file", {"path": "/etc/hosts"}), ""),
     "{v}": (("read_file", {"path": "/etc/passwd"}), "\n"), "{j}": (("read_file", {"path": "/etc/passwd"}), ""),
     "{w}": (("bash", {"command": "ls -la"}), "\n"), "{k}": (("bash", {"command": "ls -la"}), ""),
+    "{m}": (CALLS[2], "\n"), "{n}": (CALLS[2], ""),
 }  # fmt: skip
 
 
@@ -141,7 +142,7 @@ def exhibits(kind: str, part: str):
     for name, frames in EXHIBITS[kind][part].items():
         for frame in frames:
             count = sum(frame.count(mark) for mark in _UNITS)
-            inline = any(mark in frame for mark in ("{i}", "{j}", "{k}"))
+            inline = any(mark in frame for mark in ("{i}", "{j}", "{k}", "{n}"))
             for form, write in MORE_FORMS.items():
                 if not (inline and form in BLOCKS_ONLY):
                     text = frame
