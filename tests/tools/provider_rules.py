@@ -16,7 +16,6 @@ import jsonschema
 import llguidance
 import orjson
 import xllamacpp
-from google.genai import types as genai
 
 Schema = dict[str, Any]
 
@@ -139,6 +138,8 @@ def _anthropic(tool: Schema) -> Iterator[str]:
 def _gemini(tool: Schema) -> Iterator[str]:
     if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}", tool["name"]) or not tool["description"]:
         yield "name or description"
+    from google.genai import types as genai  # a second of CPU, which only the worker that comes here need spend
+
     genai.FunctionDeclaration.model_validate(tool)
     schema = tool.get("parameters")
     if schema is None:

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 import pytest
-from google.genai import types as genai
 from tests.tools.reports import Reports
 
 from naru.errors import InvalidArgumentsError
@@ -39,6 +38,8 @@ async def test_report(case_id: str) -> None:
 
 def gemini(given: dict[str, Any]) -> dict[str, Any]:
     """The Gemini form's properties, proved by Google's own types."""
+    from google.genai import types as genai  # a second of CPU, which only the worker that comes here need spend
+
     schema = provider_schema(given["schema"], "gemini")
     genai.Schema.model_validate(schema)
     return schema["properties"]
