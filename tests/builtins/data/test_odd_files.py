@@ -340,7 +340,8 @@ WIDE_HEADINGS = (
     "</mergeCells>"
 )
 WIDE_CELLS = (
-    f"<sheetData>{row(1, {'A': 'line', 'B': 'note', 'D': 'shift'})}{row(2, {'A': 'L1', 'B': 'a', 'C': 'b', 'D': 'day'})}"
+    f"<sheetData>{row(1, {'A': 'line', 'B': 'note', 'D': 'shift'})}"
+    f"{row(2, {'A': 'L1', 'B': 'a', 'C': 'b', 'D': 'day'})}"
     f"{row(3, {'A': 'L2', 'B': 'c', 'C': 'd', 'D': 'night'})}</sheetData>"
     '<mergeCells><mergeCell ref="B1:C1"/></mergeCells>'
 )
@@ -368,7 +369,10 @@ FAR = f"<sheetData>{row(1, HEADINGS)}{row(1_048_576, {'XFD': 'x'})}</sheetData>"
         ),
         (
             {"Sheet1": WIDE_CELLS},
-            {"x.xlsx#Sheet1!1": "line: L1; note: a; b; shift: day", "x.xlsx#Sheet1!2": "line: L2; note: c; d; shift: night"},
+            {
+                "x.xlsx#Sheet1!1": "line: L1; note: a; b; shift: day",
+                "x.xlsx#Sheet1!2": "line: L2; note: c; d; shift: night",
+            },
             {},
         ),
         ({"Sheet1": FAR}, {}, {"x.xlsx": "a sheet reaches to XFD1048576; clear what stands far from the rest"}),

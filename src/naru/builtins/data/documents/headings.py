@@ -29,7 +29,12 @@ _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("table text", re.compile(rf"{_TABLE}.*{_TEXT}|{_LOGICAL}{_TABLE}{_NAME}|{_TABLE}{_LOGICAL}{_NAME}")),
     ("table", re.compile(rf"{_PHYSICAL}{_TABLE}{_NAME}")),
     ("text", re.compile(rf".*{_TEXT}|{_LOGICAL}{_COLUMN}{_NAME}|{_COLUMN}{_LOGICAL}{_NAME}")),
-    ("type", re.compile(r"((data|nativedata|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)")),
+    (
+        "type",
+        re.compile(
+            r"((native)?(data|column|col|field|sql)?(type|dtype)|(데이터|컬럼|칼럼)?(타입|유형|형식|형)|자료형)"
+        ),
+    ),
     ("column", re.compile(rf"{_PHYSICAL}{_COLUMN}{_NAME}")),
     ("id", re.compile(r"(id|key|uid|uuid|(doc|document)id|아이디|식별자)")),
     ("name", re.compile(r"(name|title|이름|명칭|제목)")),

@@ -106,12 +106,14 @@ def _join_headings(lines: list[list[Any]], wide: Sequence[tuple[int, int, int]])
     at = next((at for at, line in enumerate(lines) if sum(bool(str(cell).strip()) for cell in line) > 1), len(lines))
     if at + 2 >= len(lines):
         return
-    inside = ((begin, end) for line, begin, end in wide if line == at and 0 <= begin and end < len(lines[at]))
+    inside = ((begin, end) for line, begin, end in wide if line == at and begin >= 0 and end < len(lines[at]))
     told = {column: lines[at][begin] for begin, end in inside for column in range(begin, end + 1)}
     if not 0 < len(told) < len(lines[at]):
         return
     above, below = lines[at], lines[at + 1]
-    is_told_once = all(above[column] in ("", below[column]) for column in range(len(above)) if column not in told)
+    is_told_once = all(
+        not above[column] or above[column] == below[column] for column in range(len(above)) if column not in told
+    )
     if is_told_once and all(isinstance(cell, str) and cell.strip() for cell in below):
         lines[at] = []
         lines[at + 1] = [f"{told[column]} {cell}" if column in told else cell for column, cell in enumerate(below)]

@@ -257,11 +257,9 @@ class _Judge:
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:."):
             named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
-            if named in self._tables:
-                return ""
             table = called(Path(str(node["table_name"])))
             hint = f", whose table is {table}" if (named[0], table.lower()) in self._tables else ""
-            return f"{node['table_name']!r} is a file{hint}"
+            return "" if named in self._tables else f"{node['table_name']!r} is a file{hint}"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
             return f"{node['table_name']} tells of the process"
         if kind == "TABLE_FUNCTION":

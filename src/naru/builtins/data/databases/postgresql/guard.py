@@ -81,7 +81,7 @@ _UNSAFE_AGGREGATE = f"""(
 """An aggregate is labelled IMMUTABLE whatever its parts do."""
 
 _ORDERS = "403, 405"
-"""PostgreSQL's numbers of `btree` and `hash`, by which rows are sorted and grouped; other kinds of index search alone."""
+"""PostgreSQL's numbers of `btree` and `hash`, which sort and group rows; other kinds of index only search."""
 
 _NAMED = "$4 || $5 || $6"
 """What is called, also as an attribute."""
