@@ -262,8 +262,9 @@ async def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
             "upstream_failed",
         ),
         (AnthropicBackend, {"detail": "Full."}, "not_an_api"),
+        (ResponsesBackend, {"detail": "Full."}, "not_an_api"),
     ],
-    ids=["Messages", "Responses", "failed response", "neither"],
+    ids=["Messages", "Responses", "failed response", "no message", "no response"],
 )
 async def test_an_error_that_comes_with_status_200_is_told_with_its_reason(
     backend: Any, body: dict[str, Any], code: str
@@ -339,13 +340,22 @@ def test_what_a_request_sets_goes_to_responses_by_its_names() -> None:
 
 
 def test_parts_of_a_thought_are_paragraphs() -> None:
-    def summary(part: int, delta: str, item: int = 0) -> dict[str, Any]:
-        where = {"output_index": item, "summary_index": part}
+    def summary(part: int, delta: str) -> dict[str, Any]:
+        where = {"output_index": 0, "summary_index": part}
         return {"type": "response.reasoning_summary_text.delta", "delta": delta, **where}
 
-    told = [summary(0, "**Look"), summary(0, "ing**"), summary(1, "**Answering**"), summary(0, "**More**", item=1)]
+    told = [summary(0, "**Look"), summary(0, "ing**"), summary(1, "**Answering**")]
     found = events(responses_wire.EventReader, told)
-    assert "".join(event.text for event in found) == "**Looking**\n\n**Answering**\n\n**More**"
+    assert "".join(event.text for event in found) == "**Looking**\n\n**Answering**"
+
+
+@pytest.mark.parametrize("where", ["its item", "the end"])
+def test_words_that_come_in_no_pieces_are_read_where_they_are_told(where: str) -> None:
+    """Some who stand before other APIs send no deltas."""
+    item = {"type": "response.output_item.done", "output_index": 0, "item": WORDS}
+    ended = {"type": "response.completed", "response": {"output": [WORDS]}}
+    found = events(responses_wire.EventReader, [item, ended] if where == "its item" else [ended])
+    assert [event for event in found if isinstance(event, Text | Finish)] == [Text("Look."), Finish("stop")]
 
 
 def test_encrypted_thoughts_come_back_from_responses() -> None:

@@ -154,8 +154,8 @@ class EventReader:
         self._where = where
         self._thought_in: tuple[Any, ...] = ()
         """The part of a thought that is open."""
-        self._streamed: set[int] = set()
-        """Calls whose arguments came in pieces."""
+        self._heard: set[int] = set()
+        """Items of which something came: the others are read when they are whole."""
 
     def feed(self, event: Mapping[str, Any]) -> list[ChatEvent]:
         """Read one event; the last one gives the end.
@@ -164,6 +164,8 @@ class EventReader:
             ModelError: the endpoint tells an error.
         """
         kind, index = str(event.get("type")), int(event.get("output_index") or 0)
+        if kind.endswith(".delta"):
+            self._heard.add(index)
         if kind == "response.output_text.delta":
             return self._said(event)
         if kind in _THOUGHTS:
@@ -174,7 +176,6 @@ class EventReader:
             case "response.output_item.added" if (item := event.get("item") or {}).get("type") == "function_call":
                 return self._reader.call_delta(index, str(item.get("call_id") or ""), str(item.get("name") or ""), "")
             case "response.function_call_arguments.delta":
-                self._streamed.add(index)
                 return self._reader.call_delta(index, "", "", str(event.get("delta") or ""))
             case "response.output_item.done":
                 return self._done(index, event.get("item") or {})
@@ -197,19 +198,23 @@ class EventReader:
         """
         if answer.get("error"):
             return self.feed({"type": "error", **answer})
+        return self._end({**answer, "output": answer["output"]})  # What has none is no response.
+
+    def _item(self, index: int, item: Mapping[str, Any]) -> list[ChatEvent]:
+        """Read an item of which nothing came before."""
+        if item.get("type") == "function_call":
+            call_id, name = str(item.get("call_id") or ""), str(item.get("name") or "")
+            return self._reader.call_delta(index, call_id, name, str(item.get("arguments") or ""))
         events: list[ChatEvent] = []
-        for index, item in enumerate(answer["output"]):
-            events += self.feed({"type": "response.output_item.added", "output_index": index, "item": item})
-            for position, part in enumerate((*(item.get("summary") or ()), *(item.get("content") or ()))):
-                if part.get("type") == "refusal":
-                    events += self._reader.refusal(str(part.get("refusal") or ""))
-                elif item.get("type") == "reasoning":
-                    place = {"output_index": index, "summary_index": position}
-                    events += self._thought({**place, "delta": part.get("text")})
-                else:
-                    events += self._said({"delta": part.get("text"), "logprobs": part.get("logprobs")})
-            events += self._done(index, item)
-        return events + self._end(answer)
+        for position, part in enumerate((*(item.get("summary") or ()), *(item.get("content") or ()))):
+            if part.get("type") == "refusal":
+                events += self._reader.refusal(str(part.get("refusal") or ""))
+            elif item.get("type") == "reasoning":
+                place = {"output_index": index, "summary_index": position}
+                events += self._thought({**place, "delta": part.get("text")})
+            else:
+                events += self._said({"delta": part.get("text"), "logprobs": part.get("logprobs")})
+        return events
 
     def _thought(self, event: Mapping[str, Any]) -> list[ChatEvent]:
         """Read a piece of a thought; each part of it is a paragraph, as other APIs have them."""
@@ -217,8 +222,9 @@ class EventReader:
         if not thought:
             return []
         place = tuple(event.get(f"{name}_index") for name in ("output", "summary", "content"))
-        is_new, self._thought_in = self._thought_in not in ((), place), place
-        return self._reader.reasoning(f"\n\n{thought}" if is_new else thought)
+        before, self._thought_in = self._thought_in, place
+        is_next = before[:1] == place[:1] and before != place
+        return self._reader.reasoning(f"\n\n{thought}" if is_next else thought)
 
     def _said(self, event: Mapping[str, Any]) -> list[ChatEvent]:
         events = self._reader.text(str(event.get("delta") or ""))
@@ -227,21 +233,24 @@ class EventReader:
         return events
 
     def _done(self, index: int, item: Mapping[str, Any]) -> list[ChatEvent]:
-        if item.get("type") == "function_call" and index not in self._streamed:
-            return self._reader.call_delta(index, "", "", str(item.get("arguments") or ""))
+        events = [] if index in self._heard else self._item(index, item)
+        self._heard.add(index)
         if item.get("type") == "reasoning" and item.get("encrypted_content"):
             sealed = {"type": "reasoning.encrypted", "data": item["encrypted_content"], "id": item.get("id")}
-            return [Extra("message", {"reasoning_details": [sealed]})]
+            return [*events, Extra("message", {"reasoning_details": [sealed]})]
         if item.get("type") == "reasoning" and item.get("content"):
-            return self._reader.reasoning("", "reasoning")
-        return []
+            self._reader.reasoning("", "reasoning")
+        return events
 
     def _end(self, response: Mapping[str, Any]) -> list[ChatEvent]:
         self.ended = True
+        events: list[ChatEvent] = []
+        if not self._heard:  # It came at once, or the endpoint tells all of it at the end.
+            events = [one for at, item in enumerate(response.get("output") or ()) for one in self._done(at, item)]
         why = (response.get("incomplete_details") or {}).get("reason")
         called = any(item.get("type") == "function_call" for item in response.get("output") or ())
         reason = _REASONS.get(str(why)) or ("tool_calls" if called else "stop")
-        return self._reader.finish(reason, usage_of(response.get("usage") or {}))
+        return events + self._reader.finish(reason, usage_of(response.get("usage") or {}))
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
