@@ -52,7 +52,7 @@ async def asked(commons: Two) -> list[Any]:
     head = [(b"mcp-session-id", b"two.abc")]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": head, "query_string": b""}
     async with asyncio.timeout(60):
-        await Shared(nobody, ours, 1000)(scope, receive, send)
+        await Shared(nobody, ours, lambda: 1000)(scope, receive, send)
     await ours.close()
     return sent
 
