@@ -206,6 +206,8 @@ KNOWING = (
     "Сколько стоит билет на S-401?",
     "A che ora comincia Night Orchard?",
     "Ile sztuk zostało na dzisiaj?",
+    "Is B7731 cancelled already?",
+    "TK-8812は払い戻しできますか？",
 )
 DOING = (
     "Order three rye loaves for customer c-17.",

@@ -8,11 +8,10 @@ from itertools import accumulate
 
 from naru.agent.context import tools_tokens
 from naru.agent.hooks import Rank
-from naru.agent.selection import Ranked, first_of, index_of
+from naru.agent.selection import MARKS, Ranked, first_of, index_of
 from naru.messages import ChatRequest, ToolDefinition
 from naru.models.known.profile import Profile
 
-_ASKING = ("?", "\uff1f", "\u061f")
 _SENTENCE_END = re.compile(r"(?<=[.!?\u061f])\s+|(?<=[\u3002\uff01\uff1f])\s*(?=\S)|\n")
 
 
@@ -46,5 +45,5 @@ def _asked(request: ChatRequest) -> Iterator[str]:
         said = turn.text.strip()
         if turn.role == "user":
             yield turn.text
-        elif turn.role == "assistant" and said.endswith(_ASKING):
+        elif turn.role == "assistant" and said.endswith(MARKS):
             yield _SENTENCE_END.split(said)[-1]

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from naru.agent.selection import Ranked, index_of, named_of, said_of
+from naru.agent.selection import MARKS, Ranked, index_of, named_of, said_of
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
 from naru.tools.names import plain_name
@@ -45,7 +45,8 @@ knows. How far a tool points from the mean of these to the mean of those is its 
 ASKING = (
     "What is the status of my order? When does it start? Who is it? How much does it cost? Where is it? Is it open? "
     "Which one is the cheapest? How many are left? What did they order? Who cancelled the booking? When was it booked? "
-    "Is it paid? How long does it take? What does it cost to reserve? Where do I find it?"
+    "Is it paid? How long does it take? What does it cost to reserve? Where do I find it? Is it ready? Has it been "
+    "changed? Can it still be returned?"
 )
 ORDERING = (
     "Please cancel it. Book it for me. I want to order one. Can you change it? Send it to him. Close it, please. "
@@ -53,8 +54,9 @@ ORDERING = (
     "one for me. Assign it to her. Block it."
 )
 """What people say who want to know something, and who want something done. How far a question points from the mean of
-these to the mean of those is its `Ranked.wish`: of 82 orders and confirmations in twelve languages ("Would it be
-possible to cancel B7731?") all lie above -.04, of 225 questions 193 below -.08 (decision 0160)."""
+these to the mean of those, less `MARK` where it ends in a question mark ("Would it be possible to cancel B7731?"), is
+its `Ranked.wish` (decision 0160)."""
+MARK = 0.03  # What a question mark adds to asking: 378 of 403 questions told (329 without), 3 of 150 orders lost (1).
 TALK = (
     "Hello! How are you? Thank you very much, goodbye!",
     "Tell me a joke. Write a sentence. Explain in general why something is so.",
@@ -160,7 +162,8 @@ class Closeness:
         near = [{name: self._nearness(vector, every[:2]) for name, every in said.items()} for vector in asked]
         tilts = {name: self._nearness(self._poles[0], every[2:]) for name, every in said.items()}
         talk = max(_cosine(asked[0], pole) for pole in self._poles[2:])
-        return near, tilts, talk, max(_cosine(one, self._poles[1]) for one in asked)
+        asks = [MARK * text.rstrip().endswith(MARKS) for text in texts]
+        return near, tilts, talk, max(_cosine(one, self._poles[1]) - by for one, by in zip(asked, asks, strict=True))
 
     async def _between(
         self, here: Sequence[str], there: Sequence[str], kind: Literal["query", "passage"]

@@ -157,14 +157,19 @@ def book_visit(day: str, guests: int) -> dict:
     return {"booked": day}
 
 
-@pytest.mark.parametrize(("called", "ordered"), [("place_order", 0.38), ("report_damage", 0.12), ("book_visit", 0.12)])
-async def test_issue_14_a_question_never_runs_what_changes_something_where_a_tool_near_by_reads(
-    called: str, ordered: float
+@pytest.mark.parametrize(
+    ("called", "ahead"), [("place_order", 0.0), ("place_order", 0.3), ("report_damage", 0.0), ("book_visit", 0.0)]
+)
+async def test_issue_14_a_question_never_runs_what_changes_something_where_a_tool_reads(
+    called: str, ahead: float
 ) -> None:
     tilts = {"place_order": 0.38, "report_damage": 0.12, "get_order": -0.03, "book_visit": 0.12}
 
     async def of_a_bakery(tools, texts):
-        return [Ranked(one, 0.3, closeness=0.3, ordered=tilts[one.name], wish=-0.2) for one in tools]
+        near = {called: 0.3 + ahead}
+        return [
+            Ranked(one, n := near.get(one.name, 0.3), closeness=n, ordered=tilts[one.name], wish=-0.2) for one in tools
+        ]
 
     values = {
         "place_order": {"customer": "5101", "product": "apple", "pieces": 1},

@@ -12,7 +12,7 @@ from tests.agent.small.conftest import asked, calls
 
 from naru.agent.closeness import Closeness
 from naru.agent.execute import Outcome
-from naru.agent.small.rows import MOST_TEXTS, nearest, says_nothing
+from naru.agent.small.rows import COUNTING, MOST_TEXTS, nearest, says_nothing
 from naru.agent.small.sources import Text
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
@@ -89,13 +89,59 @@ async def test_of_very_many_texts_only_the_first_are_compared_and_no_numbers() -
     seen: list[int] = []
 
     async def counting(question: str, texts: Sequence[str]) -> list[float]:
-        seen.append(len(texts))
+        seen.extend([len(texts)] if COUNTING[0] not in texts else [])
         return [0.5 * (one == "name 7") for one in texts]
 
     rows = [{"number": place, "name": f"name {place}"} for place in range(5_000)]
     assert await found("Which one?", rows, counting) == ["number: 7, name: name 7"]
     assert await found("Which one?", [{"number": place} for place in range(9)], counting) == []
     assert seen == [MOST_TEXTS, 0]
+
+
+LOANS = [{"title": "Dune", "state": "overdue", "shelf": 4}, {"title": "Emma", "state": "on loan", "shelf": 7}] + [
+    {"title": title, "state": "overdue", "shelf": 7} for title in ("Solaris", "Ulysses")
+]
+
+
+def counting(**near: float):
+    async def degrees(question: str, texts: Sequence[str]) -> list[float]:
+        return [0.3 if text in COUNTING else near.get(text, 0.0) for text in texts]
+
+    return degrees
+
+
+@pytest.mark.parametrize(
+    ("question", "near", "lines"),
+    [
+        ("How many are late?", {"overdue": 0.3}, ["state: overdue (3 rows)"]),
+        (
+            "How many of each state?",
+            {"state": 0.3},
+            ["state: overdue (3 rows)", "state: on loan (1 rows)"],
+        ),
+        ("How many stand on shelf 7?", {"overdue": 0.3}, ["shelf: 7 (3 rows)"]),
+        ("How many are there?", {"overdue": 0.05}, []),
+    ],
+    ids=["value", "key", "said", "all"],
+)
+async def test_issue_14_of_rows_that_are_counted_the_number_is_said(question, near, lines) -> None:
+    assert await found(question, LOANS, counting(**near)) == lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        ("How many of the books are overdue?", ["state: overdue (3 rows)"]),
+        ("¿Cuántos libros están atrasados?", ["state: overdue (3 rows)"]),
+        ("Wie viele Bücher stehen auf Brett 7?", ["shelf: 7 (3 rows)"]),
+        ("Which books are overdue?", []),
+        ("When is Emma due?", None),
+    ],
+)
+async def test_issue_14_the_encoder_tells_what_is_counted(encoder: SentenceEncoder, question, lines) -> None:
+    told = await found(question, LOANS, Closeness(encoder.embed).near)
+    assert told == lines if lines is not None else not any("rows)" in one for one in told)
 
 
 async def test_rows_are_compared_by_their_texts_since_all_share_the_keys() -> None:

@@ -13,7 +13,7 @@ from naru.agent.language import is_foreign, language_of
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.recall import calls_in
-from naru.agent.selection import Ranked
+from naru.agent.selection import MARKS, Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
@@ -34,7 +34,6 @@ MAYBE, GUESSED = -0.05, -0.15
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
 and tools 24), and for words with a value of no source: all questions lie nearer, of talk 92."""
 REFUSED_AT_MOST = 2
-MARKS = "?\uff1f\u061f"
 Way = Literal["menu", "free", "pick", "anew", "guided", "answer", "talk"]
 """What a round asks for: a name alone, which is no call; words or a call; a call or "none"; the call of the turn before
 for another thing; a call; an answer that may tell an id; words, where nothing is to be called. Each of them ends in
@@ -294,7 +293,7 @@ class SmallPlanner:
         """Return the answer without fences; empty when it must be asked for again."""
         answer = tidy(text).removeprefix(MOST_OF_ALL).strip()
         copied = {one for of in self._rows.values() for one in of} if MOST_OF_ALL in text else set()
-        is_yes = self._found and self._question.strip()[-1:] in MARKS and answer[-1:] not in MARKS  # A statement.
+        is_yes = self._found and self._question.strip().endswith(MARKS) and not answer.endswith(MARKS)  # A statement.
         if is_no_answer(answer, "" if is_yes else self._question) or set(answer.splitlines()) <= copied:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
