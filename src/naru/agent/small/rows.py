@@ -54,7 +54,7 @@ async def _counted(question: Text, rows: Sequence[dict[str, Any]], near: Near) -
     often = {key: None for (key, _), count in counts.items() if count > 1}  # What differs in every row is a name.
     worded = [pair for pair in counts if pair[0] in often and not numbers(str(pair[1]))]
     texts = {key: of for key in often if 0 < len(of := [one for one in worded if one[0] == key]) <= MOST_FIELDS}
-    texts |= {v if is_words(v) else field_line(k, v): [(k, v)] for k, v in worded}
+    texts |= {str(v) if is_words(v) else field_line(k, v): [(k, v)] for k, v in worded}
     how = dict(zip(texts, await near(question.text, list(texts)[:MOST_TEXTS]), strict=False))
     best = max(how, key=how.__getitem__, default="")
     held = [pair for pair in counts if pair[0] in often and question.holds(pair[1])][:1]
