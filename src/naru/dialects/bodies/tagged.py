@@ -281,6 +281,8 @@ def _other_starts(arguments: tuple[str, ...]) -> Tokens:
 
 
 def _read_pairs(source: Source, writer: CallWriter, closers: tuple[str, ...], tool: Tool) -> Reading[None]:
+    if not closers:
+        raise NotACall  # nothing would end them
     head = match_here(source, _PAIR_HEAD, 60)
     if head is None:
         closer = yield from literal_at(source, closers)
