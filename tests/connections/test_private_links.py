@@ -81,6 +81,7 @@ async def test_a_callers_link_that_rests_is_closed() -> None:
 
 async def test_a_call_that_waited_while_its_server_was_removed_starts_no_process(manager: Manager) -> None:
     """It may have waited for a person's yes."""
+    before = psutil.Process().children()
     await isolated(manager)
     await pid(manager, "ada")
     connection = manager.connection("raw")
@@ -88,7 +89,7 @@ async def test_a_call_that_waited_while_its_server_was_removed_starts_no_process
     for caller in ("ada", "bob", ""):
         with pytest.raises(LinkError):
             await connection.request("tools/call", {"name": "pid", "arguments": {}}, RequestOptions(caller=caller))
-    assert not psutil.Process().children()
+    assert set(psutil.Process().children()) <= set(before)
 
 
 async def test_a_callers_link_that_fails_is_not_tried_anew_for_each_call_against_its_own_patience() -> None:

@@ -96,13 +96,11 @@ function tiles(data) {
   ].map(([label, value, note, href]) => h(href ? "a" : "div", { className: "tile", href }, h("span", {}, label), h("b", {}, value), h("span", { className: "small" }, note)));
 }
 
-// `word` is the column after the first that holds no numbers.
-function rows(name, word, head, lines) {
+function rows(name, head, lines) {
   if (!lines.length) return null;
-  const look = (place) => ({ className: place === word ? "word" : "" });
   return h("section", { className: "card wide", tabIndex: 0, "aria-label": name }, h("h2", {}, name), h("table", {},
-    h("thead", {}, h("tr", {}, head.map((one, place) => h("th", { scope: "col", ...look(place) }, one)))),
-    h("tbody", {}, lines.map(([first, ...rest]) => h("tr", {}, h("th", { scope: "row" }, first), rest.map((one, place) => h("td", look(place + 1), one)))))));
+    h("thead", {}, h("tr", {}, head.map((one) => h("th", { scope: "col" }, one)))),
+    h("tbody", {}, lines.map(([first, ...rest]) => h("tr", {}, h("th", { scope: "row" }, first), rest.map((one) => h("td", {}, one)))))));
 }
 
 const trouble = (errors) => Object.entries(errors).map(([code, count]) => `${code} ${count}`).join(", ") || "–";
@@ -111,11 +109,11 @@ function groups(data) {
   const common = [t("count"), t("wentWrong"), "p50", "p95", "p99"];
   const told = (one) => [number(one.count, 0), number(one.failed, 0), shown(one.p50), shown(one.p95), shown(one.p99)];
   return [
-    rows(t("models"), 10, [t("model"), ...common, t("firstPiece"), t("waitedP95"), t("tokensRead"), t("written"), t("errors")], data.models.map((one) =>
+    rows(t("models"), [t("model"), ...common, t("firstPiece"), t("waitedP95"), t("tokensRead"), t("written"), t("errors")], data.models.map((one) =>
       [h("a", { href: "#/models" }, one.model), ...told(one), shown(one.first_p50), shown(one.waited_p95), number(one.input_tokens, 0), number(one.output_tokens, 0), trouble(one.errors)])),
-    rows(t("tools"), 1, [t("tool"), t("server"), ...common], data.tools.map((one) =>
+    rows(t("tools"), [t("tool"), t("server"), ...common], data.tools.map((one) =>
       [one.tool, h("a", { href: `#/servers/${encodeURIComponent(one.server)}` }, one.server), ...told(one)])),
-    rows(t("faces"), 0, [t("path"), ...common], data.routes.map((one) => [one.route, ...told(one)])),
+    rows(t("faces"), [t("path"), ...common], data.routes.map((one) => [one.route, ...told(one)])),
   ];
 }
 

@@ -219,7 +219,7 @@ const words = {
   client_calls: ["handed to the client", "클라이언트에 넘김"],
   // runs
   runsBetween: ["From {from} to {until}", "{from}부터 {until}까지"],
-  runsLead: ["What was asked of the models, with every step. The newest thousand are kept.", "모델이 받은 질문과 모든 단계입니다. 최근 1,000개를 보관합니다."],
+  runsLead: ["What was asked of the models, with every step. A thousand are kept.", "모델이 받은 질문과 모든 단계입니다. 1,000개를 보관합니다."],
   noRuns: ["No run is kept yet.", "아직 기록이 없습니다."],
   noRunsHint: ["Ask something in the playground, or with naru chat.", "플레이그라운드나 naru chat에서 물어보세요."],
   anyEnd: ["any end", "모든 결과"],
