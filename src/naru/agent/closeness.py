@@ -56,7 +56,7 @@ ORDERING = (
 """What people say who want to know something, and who want something done. How far a question points from the mean of
 these to the mean of those, less `MARK` where it ends in a question mark ("Would it be possible to cancel B7731?"), is
 its `Ranked.wish` (decision 0160)."""
-MARK = 0.03  # What a question mark adds to asking: 378 of 403 questions told (329 without), 3 of 150 orders lost (1).
+MARK = 0.02  # What a question mark adds to asking.
 TALK = (
     "Hello! How are you? Thank you very much, goodbye!",
     "Tell me a joke. Write a sentence. Explain in general why something is so.",

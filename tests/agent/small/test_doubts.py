@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import pytest
@@ -167,8 +168,11 @@ async def test_issue_14_a_question_never_runs_what_changes_something_where_a_too
 
     async def of_a_bakery(tools, texts):
         near = {called: 0.3 + ahead}
+        own = [
+            replace(one, annotations={"readOnlyHint": False}) if ahead and one.name == called else one for one in tools
+        ]
         return [
-            Ranked(one, n := near.get(one.name, 0.3), closeness=n, ordered=tilts[one.name], wish=-0.2) for one in tools
+            Ranked(one, n := near.get(one.name, 0.3), closeness=n, ordered=tilts[one.name], wish=-0.2) for one in own
         ]
 
     values = {

@@ -224,8 +224,8 @@ class Offering:
         if not of.changes and of.ordered <= PERHAPS:
             met = [one for one in [called, *near] if 0 < len(needed(one)) <= self.fits(one, given)]
             near = [one for one in near if one in met and called not in met]
-        elif of.changes:
-            near = near or able[:AT_ONCE]  # What surely changes something runs for no mere question.
+        elif of.says_reading is False:
+            near = near or able[:AT_ONCE]  # What says itself that it changes something runs for no mere question.
         return near if of.is_to_know and of.changes is not False else []
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
