@@ -140,6 +140,7 @@ class Background:
         answering = Answering(caller_of(scope.get("state")))
         answering.task = self._tasks.begin(self._run(answering, scope, {**asked, "stream": True}), name="naru-answer")
         await answering.begun()
+        await answering.noted.wait()  # who has its id may ask another hub for it at once
         if not answering.response:
             status, said = answering.refusal or (500, b"{}")
             await respond(send, status, said)
