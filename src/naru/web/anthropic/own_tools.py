@@ -13,19 +13,23 @@ def _tool(name: str, description: str, required: tuple[str, ...], **properties: 
 
 
 _TEXT: JsonObject = {"type": "string"}
+_OF_FILES: JsonObject = {
+    "path": _TEXT,
+    "file_text": _TEXT,
+    "old_str": _TEXT,
+    "new_str": _TEXT,
+    "insert_line": {"type": "integer"},
+    "insert_text": _TEXT,
+    "view_range": {"type": "array", "items": {"type": "integer"}},
+}
+"""What the commands of both tools for files take."""
 _EDITOR = _tool(
     "str_replace_based_edit_tool",
     "View, create and edit text files: `view` a file or folder, `create` a file with file_text, `str_replace` old_str "
     "(which must occur exactly once) by new_str, `insert` insert_text after insert_line.",
     ("command", "path"),
     command={"type": "string", "enum": ["view", "create", "str_replace", "insert"]},
-    path=_TEXT,
-    file_text=_TEXT,
-    old_str=_TEXT,
-    new_str=_TEXT,
-    insert_line={"type": "integer"},
-    insert_text=_TEXT,
-    view_range={"type": "array", "items": {"type": "integer"}},
+    **_OF_FILES,
 )
 _MEMORY = _tool(
     "memory",
@@ -34,13 +38,7 @@ _MEMORY = _tool(
     "old_path to new_path.",
     ("command",),
     command={"type": "string", "enum": ["view", "create", "str_replace", "insert", "delete", "rename"]},
-    path=_TEXT,
-    file_text=_TEXT,
-    old_str=_TEXT,
-    new_str=_TEXT,
-    insert_line={"type": "integer"},
-    insert_text=_TEXT,
-    view_range={"type": "array", "items": {"type": "integer"}},
+    **_OF_FILES,
     old_path=_TEXT,
     new_path=_TEXT,
 )
