@@ -344,9 +344,10 @@ async def test_of_what_led_to_a_result_nothing_is_said_again_nor_in_the_draft_th
     assert "Most of all:\nkeeper: Oriol Puig\n\nQuestion" in last
 
 
-async def test_the_heading_said_back_is_no_answer_and_not_said_a_second_time() -> None:
+@pytest.mark.parametrize("said", ["Most of all: ordered on: 2026-11-18", "The most of all, it came on 2026-11-18."])
+async def test_the_heading_said_back_is_no_answer_and_not_said_a_second_time(said: str) -> None:
     script = [json.dumps({"name": "parcel", "arguments": {"parcel": "PX-1"}})]
-    script += ["Most of all: ordered on: 2026-11-18", "It is to arrive on 2026-12-03."]
+    script += [said, "It is to arrive on 2026-12-03."]
     record, backend = await asked("When will PX-1 be here?", script, (parcel,), near=like(ordered_on=0.3))
     assert record["answer"] == "It is to arrive on 2026-12-03."
     assert "Most of all" in backend.requests[-2].messages[-1].text

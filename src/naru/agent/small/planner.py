@@ -298,7 +298,7 @@ class SmallPlanner:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
             is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
-            is_said = any(bare(answer) == bare(turn.text) for turn in self._history)  # To another question.
+            is_said = bare(MOST_OF_ALL) in bare(answer) or bare(answer) in (bare(one.text) for one in self._history)
             if is_sound and not is_said and not is_foreign(answer, self._language):
                 return answer
             may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
