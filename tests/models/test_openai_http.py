@@ -30,6 +30,7 @@ from naru.messages import (
     Usage,
 )
 from naru.models.known.profile import Profile
+from naru.models.wires import openai_http
 from naru.models.wires.anthropic import AnthropicBackend
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
@@ -373,3 +374,50 @@ def test_what_is_no_url_is_refused_and_a_key_is_never_shown() -> None:
     with pytest.raises(ConfigError, match="not an http"):
         Endpoint.of("localhost:8000")
     assert "secret" not in repr(Endpoint.of("http://user:secret@h/v1", "secret").shown)
+
+
+@pytest.mark.parametrize("way", ["hang", "silent"])
+async def test_an_answer_whose_reason_was_told_ends_though_its_endpoint_never_says_so(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pings for ever, or nothing, after `finish_reason`; what comes in time still counts."""
+    monkeypatch.setattr(openai_http, "_REST_SECONDS", 0.2)
+    used = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+    chunks = sse(delta(content="Hi"), delta("stop"), used, done=False)
+    for delivers in (False, True):
+        async with serve([Reply(chunks, **{way: True})]) as fake, asyncio.timeout(30):
+            backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile(), timeout_seconds=60)
+            events: list[ChatEvent] = []
+            if delivers:
+                await backend.deliver(ASK, events.extend)
+            else:
+                events = [event async for event in backend.stream(ASK)]
+            await backend.close()
+        assert events == [Text("Hi"), Usage(7, 3), Finish("stop")]
+
+
+async def test_counts_of_nothing_take_no_counts_back() -> None:
+    counts = ({"prompt_tokens": 7, "completion_tokens": 3}, {"prompt_tokens": 0, "completion_tokens": 0})
+    chunks = sse(delta(content="Hi"), delta("stop"), *({"choices": [], "usage": one} for one in counts))
+    async with serve([Reply(chunks)]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        assert Usage(7, 3) in [event async for event in backend.stream(ASK)]
+        await backend.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "header"),
+    [
+        ("?api-version=2024-10-21", "k" * 32, "api-key"),
+        ("?api-version=2024-10-21", "eyJhbGciOi.eyJhdWQi.c2ln", "Authorization"),
+        ("", "k" * 32, "Authorization"),
+    ],
+    ids=["Azure's key", "Azure's token", "others"],
+)
+async def test_a_key_is_shown_in_the_header_that_its_address_reads(query: str, key: str, header: str) -> None:
+    async with serve([Reply(sse(delta("stop")))]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url + query, key))
+        await anext(backend.stream(ASK))
+        await backend.close()
+    shown = {name: value for name, value in fake.headers[0].items() if key in value}
+    assert list(shown) == [header]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from naru.messages import Usage
+
 _MOST = 10**15
 """More is a slip; sums of what is counted stay within the integers of databases, and are exact as floats."""
 
@@ -16,3 +18,8 @@ def count(told: Any) -> int:
         return min(max(0, int(told)), _MOST)
     except (ValueError, OverflowError):
         return 0
+
+
+def later(told: Usage | None, before: Usage | None) -> Usage | None:
+    """Return the counts that hold when an endpoint tells some again: one that has none says nothing, not zero."""
+    return before if before is not None and not (told and (told.prompt_tokens or told.completion_tokens)) else told

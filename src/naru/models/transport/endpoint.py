@@ -10,6 +10,7 @@ from naru.errors import ConfigError
 
 ERROR_BODY_BYTES = 64 << 10
 WHOLE_BODY_BYTES = 64 << 20
+_AZURE, _DOTS_OF_TOKEN = "api-version=", 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,12 @@ class Endpoint:
     @property
     def headers(self) -> dict[str, str]:
         """Headers of every request."""
-        authorization = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
-        return {**authorization, **self.extra_headers}
+        if not self.api_key:
+            return dict(self.extra_headers)
+        # Azure's dated paths take a key in a header of its own; what they take in the usual one is a person's token.
+        if _AZURE in self.query and self.api_key.count(".") != _DOTS_OF_TOKEN:
+            return {"api-key": self.api_key, **self.extra_headers}
+        return {"Authorization": f"Bearer {self.api_key}", **self.extra_headers}
 
     @property
     def shown(self) -> str:

@@ -215,7 +215,7 @@ class EventReader:
             case "content_block_stop":
                 return self._stop(index)
             case "message_delta":
-                self._usage |= {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
+                self._usage |= {key: value for key, value in (event.get("usage") or {}).items() if value}
                 told = event.get("delta") or {}
                 self._reason = _REASONS.get(str(told.get("stop_reason")), "stop")
                 if stopped_by := told.get("stop_sequence"):

@@ -34,6 +34,7 @@ from naru.messages import (
 )
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
+from naru.models.known.count import later
 from naru.models.known.knowledge import Knowledge
 from naru.models.known.profile import Profile
 from naru.models.known.thinking import WORDS, effort_asked
@@ -107,7 +108,7 @@ class GeminiBackend(Knowing):
             try:
                 while chunk is not None:
                     reason = _reason_of(chunk) or reason
-                    usage = _usage_of(chunk) or usage
+                    usage = later(_usage_of(chunk), usage)
                     with self._misshapen():
                         events = self._read(reader, chunk)
                     for event in events:

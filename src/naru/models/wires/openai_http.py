@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 
+from naru.deadlines import bound
 from naru.errors import ModelError
 from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, Extra
@@ -36,6 +38,9 @@ from naru.models.wires.openai_wire import (
 from naru.models.wires.tries import Knowing
 
 __all__ = ["Endpoint", "OpenAIBackend"]
+
+_REST_SECONDS = 5.0
+"""How long counts and the end's mark may take after the reason of stopping, or the last words."""
 
 
 class OpenAIBackend(InBatches, Knowing):
@@ -95,8 +100,8 @@ class OpenAIBackend(InBatches, Knowing):
                 yield events
                 return
             stream = AnswerStream(self.where, reader)
-            while not stream.ended and (piece := await answer.read()):
-                if events := stream.feed(piece):
+            async with aclosing(_batches(answer, stream)) as batches:
+                async for events in batches:
                     yield events
             if events := _last_of(stream, answer):
                 yield events
@@ -118,11 +123,14 @@ class OpenAIBackend(InBatches, Knowing):
 
             def read(piece: bytes) -> Awaitable[None] | None:
                 events = stream.feed(piece)
-                if stream.ended:
+                if stream.ended or stream.is_said:
                     answer.leave()
                 return take(events) if events else None
 
             await answer.each(read)
+            async with aclosing(_batches(answer, stream)) as rest:
+                async for events in rest:
+                    await _taken(take(events))
             if events := _last_of(stream, answer):
                 await _taken(take(events))
             if stream.failure is not None:
@@ -234,6 +242,25 @@ class OpenAIBackend(InBatches, Knowing):
         await self._root.close()
         if self._engine is not None:
             await self._engine.stop()
+
+
+async def _batches(answer: Reply, stream: AnswerStream) -> AsyncGenerator[list[ChatEvent]]:
+    """Give what arrives until the answer has ended, which some endpoints never say: they send pings, or nothing."""
+    now = asyncio.get_running_loop().time
+    until = now() + _REST_SECONDS
+    while not stream.ended:
+        if stream.is_said:
+            piece = b""
+            with suppress(TimeoutError, ModelError), bound(until - now()):
+                piece = await answer.read()
+        else:
+            piece = await answer.read()
+            until = now() + _REST_SECONDS
+        if not piece:
+            return
+        if events := stream.feed(piece):
+            yield events
+            until = now() + _REST_SECONDS
 
 
 async def _taken(behind: Awaitable[None] | None) -> None:

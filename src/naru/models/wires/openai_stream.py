@@ -11,6 +11,7 @@ import orjson
 from naru.errors import ModelError
 from naru.messages import ChatEvent, Extra, JsonObject, Usage
 from naru.models.answers.normalise import AnswerReader
+from naru.models.known.count import later
 from naru.models.transport.failures import decode, error_text, failure, http_failure, refused_text
 from naru.models.transport.json_text import decode_leniently, mended
 from naru.models.transport.sse import SseReader
@@ -54,6 +55,11 @@ class AnswerStream:
         """What a chunk says beside its delta."""
         self._last: list[ChatEvent] = []
         """Of the piece that ended it, for `close`: they go out with the end."""
+
+    @property
+    def is_said(self) -> bool:
+        """The endpoint has told why it stopped: only counts and the end's mark need follow."""
+        return self._reason is not None
 
     def feed(self, piece: bytes) -> list[ChatEvent]:
         """Return the events that came together."""
@@ -130,7 +136,7 @@ class AnswerStream:
                 return {"content": written}
             raise http_failure(self._where, status_in(chunk), {}, payload)
         if chunk.get("usage"):
-            self._usage = usage_of(chunk)
+            self._usage = later(usage_of(chunk), self._usage)
         if (extra := extra_of(chunk)) and not extra.items() <= self._told.items():
             new = {name: value for name, value in extra.items() if self._told.get(name) != value}
             self._told |= new
@@ -150,7 +156,7 @@ class AnswerStream:
             return None  # A second answer, which nobody asked for.
         self._reason = choice.get("finish_reason") or self._reason
         if choice.get("usage"):
-            self._usage = usage_of(chunk) or self._usage
+            self._usage = later(usage_of(chunk), self._usage)
         if extra := choice_extra(choice):
             self._beside.append(Extra("choice", extra))
         return added_by(choice)
