@@ -244,3 +244,24 @@ def test_an_event_that_never_ends_is_held_within_a_limit(kind: type[SseReader | 
         return
     with pytest.raises(ModelError, match="an event of more than 16 MB"):
         feed_on()
+
+
+@pytest.mark.parametrize(
+    ("choice", "offered"),
+    [("required", ["weather", "time"]), ({"type": "function", "function": {"name": "time"}}, ["time"])],
+    ids=["any", "one"],
+)
+async def test_a_call_that_must_be_made_has_no_word_here_and_that_is_told(choice: Any, offered: list[str]) -> None:
+    """N19."""
+    asked = replace(ASK, tools=[TOOL, replace(TOOL, name="time")], tool_choice=choice)
+    events, fake = await ask([lines(END)], asked)
+    assert [tool["function"]["name"] for tool in fake.bodies[0]["tools"]] == offered
+    assert [event.text.partition(":")[0] for event in events if isinstance(event, Notice)] == ["tool_choice"]
+
+
+async def test_a_form_beside_tools_is_told_in_words_since_it_would_keep_the_model_from_calling() -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "A", "schema": {"type": "object"}}}
+    events, fake = await ask([lines(END)], replace(ASK, extra={"response_format": form}))
+    assert "format" not in fake.bodies[0]
+    assert 'JSON Schema:\n{"type":"object"}' in fake.bodies[0]["messages"][0]["content"]
+    assert any(isinstance(event, Notice) for event in events)

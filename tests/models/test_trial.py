@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.models.fake_endpoint import Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, Message, Text, ToolDefinition
+from naru.messages import ChatRequest, Message, Notice, Text, ToolDefinition
 from naru.models.known.adapt import Learned
 from naru.models.known.pointed import pointed_at
 from naru.models.known.profile import Profile
@@ -23,6 +24,11 @@ from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 NAMES = ["alpha", "beta", "evil", "delta_four", "echo"]
 OK = Reply(sse(delta(content="ok"), delta("stop")))
 MAX_REQUESTS = 60
+FORM = {
+    "type": "json_schema",
+    "json_schema": {"name": "A", "schema": {"type": "object", "properties": {"x": {"type": "integer"}}}},
+}
+JSON = Reply(sse(delta(content='```json\n{"x": 1}\n```'), delta("stop")))
 
 
 @pytest.mark.parametrize(
@@ -256,3 +262,56 @@ async def test_such_schemas_keep_the_shape_of_the_api_that_they_go_by() -> None:
     assert first["input_schema"]["properties"] == hard["properties"]
     assert (second["name"], list(second["input_schema"]["properties"])) == ("t", ["x"])
     assert "pattern" not in second["input_schema"]["properties"]["x"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Function calling with a response mime type: 'application/json' is unsupported",
+        "json mode cannot be combined with tool/function calling",
+    ],
+    ids=["Gemini", "Groq"],
+)
+async def test_a_form_that_is_not_taken_beside_tools_is_told_in_words_and_costs_no_tool(said: str) -> None:
+    def answer(body: dict) -> Reply:
+        is_both = "tools" in body and "response_format" in body
+        return json_reply({"error": {"message": said}}, 400) if is_both else JSON
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        asked = ChatRequest("m", [Message("user", "hi")], tools=tools_of(3), extra={"response_format": FORM})
+        for _ in range(2):
+            events = [event async for event in backend.stream(asked)]
+            assert Text('{"x": 1}') in events, "its fence is taken off all the same"
+            assert any(isinstance(event, Notice) and event.text.startswith("response_format") for event in events)
+        await anext(backend.stream(replace(asked, tools=())))
+        await backend.close()
+    assert [len(body.get("tools", ())) for body in fake.bodies] == [3, 3, 3, 0]
+    assert '"x":{"type":"integer"}' in fake.bodies[2]["messages"][0]["content"]
+    assert fake.bodies[3]["response_format"] == FORM, "without tools it is taken"
+
+
+async def test_tools_that_are_not_offered_are_told() -> None:
+    """N19: OpenAI takes 128."""
+    async with serve([OK]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        asked = ChatRequest("m", [Message("user", "hi")], tools=tools_of(135))
+        told = [event.text async for event in backend.stream(asked) if isinstance(event, Notice)]
+        await backend.close()
+    assert len(fake.bodies[0]["tools"]) == 128
+    assert told[0].startswith("tools tool_128, tool_129, tool_130, tool_131, tool_132 and 2 more: not offered")
+
+
+async def test_less_thinking_is_asked_for_where_an_endpoint_does_not_know_a_word_and_the_field_stays() -> None:
+    def answer(body: dict) -> Reply:
+        asked = body.get("reasoning_effort")
+        said = f"Unsupported value: 'reasoning_effort' does not support '{asked}' with this model."
+        return json_reply({"error": {"message": said}}, 400) if asked in ("max", "xhigh") else OK
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        for effort in ("max", "high"):
+            asked = ChatRequest("m", [Message("user", "hi")], extra={"reasoning_effort": effort})
+            assert [event async for event in backend.stream(asked) if isinstance(event, Text)] == [Text("ok")]
+        await backend.close()
+    assert [body["reasoning_effort"] for body in fake.bodies] == ["max", "xhigh", "high", "high"]

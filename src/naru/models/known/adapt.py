@@ -70,6 +70,8 @@ class Learned:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
+    form_in_words: bool = False
+    """The endpoint was found to take a form of the answer only where no tools are offered."""
     tried_images: set[str] = field(default_factory=set)
     """Places for the pictures of results that were refused."""
     takes_system: bool = False

@@ -9,6 +9,8 @@ from naru.messages import ChatRequest
 
 WORDS = frozenset({"reasoning_effort", "reasoning", "thinking", "enable_thinking", "think"})
 """OpenAI's, OpenRouter's, DeepSeek's and GLM's, Qwen's, Ollama's; a wire that has one word says them all by it."""
+NEAREST = {"max": "xhigh", "xhigh": "high", "minimal": "low"}
+"""What to ask for where an endpoint does not know a word: not every model has all of them."""
 _YES = "medium"
 """Of a yes that does not say how hard."""
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, ToolDefinition
+from naru.models.asking.answer_form import form_asked
 from naru.models.known import thinking
 from naru.models.known.adapt import Learned, tool_key
 from naru.models.known.pointed import pointed_at
@@ -25,6 +26,8 @@ _MAX_POINTED = 3
 _MAX_FOUND = 4
 """Tools of one request that are looked for without its words."""
 _ABOUT_TOOLS = re.compile(r"tool|function|declaration|schema|grammar|parameters|propert", re.IGNORECASE)
+_BESIDE_TOOLS = re.compile(r"\b(?:tools?|functions?)\b", re.IGNORECASE)
+_ABOUT_FORM = re.compile(r"json|response.(?:format|mime)|structured", re.IGNORECASE)
 _ABOUT_THINKING = re.compile(r"reasoning|effort|think", re.IGNORECASE)
 _VAGUE = re.compile(r"invalid[ _]argument|invalid request|bad request", re.IGNORECASE)
 _GRAMMAR_FORM = "llama.cpp"
@@ -69,6 +72,8 @@ class Trial:
         self._request = learned.without_refused(request)
         self._form = form
         self._tries_form = False
+        self.says_form = learned.form_in_words and bool(request.tools)
+        """The form of the answer is told in words: the endpoint takes none beside tools, or may not."""
         self._left = ATTEMPTS - 1
         self._out: dict[str, tuple[ToolDefinition, str]] = {}
         """Tools left out, by key, with the words of the refusal; the last one is proven when the request is taken."""
@@ -119,6 +124,7 @@ class Trial:
             self._learn()
         if self._tries_form:
             self._learned.schema_form = _GRAMMAR_FORM
+        self._learned.form_in_words |= self.says_form
         return True
 
     def refused(self, error: ModelError, sent: Mapping[str, str]) -> ModelError | None:
@@ -132,26 +138,38 @@ class Trial:
         teaches = error.status in {400, 422} or GRAMMAR_REFUSED.search(error.message) is not None
         if self._search is not None:
             return None if teaches and self._searched() else self._given_up(error)
+        effort = thinking.effort_asked(self._request)
+        if teaches and effort and f"'{effort}'" in error.message and self._left_thinking_out(error):
+            return None  # It is this word that is refused, not the field.
         if self._left > 0 and self._learned.learn(error, self.asked):
             self._left -= 1
             return None
         if teaches and (
             self._changed_form(error, sent)
             or self._left_out_pointed(error, sent)
+            or self._said_form(error)
             or self._left_thinking_out(error)
             or self._started_search(error, sent)
         ):
             return None
         return self._given_up(error)
 
+    def _said_form(self, error: ModelError) -> bool:
+        """Tell the form of the answer in words, where tools beside it may be the trouble: no tool is blamed."""
+        is_about = _BESIDE_TOOLS.search(error.message) and _ABOUT_FORM.search(error.message)
+        self.says_form = not self.says_form and bool(is_about and self._request.tools and form_asked(self._request))
+        return self.says_form
+
     def _left_thinking_out(self, error: ModelError) -> bool:
-        """Ask for no way of thinking where the refusal speaks of it; for this request alone: others may fare better."""
+        """Ask for less thinking, then for none, where the refusal speaks of it; others' requests may fare better."""
         effort = thinking.effort_asked(self._request)
-        is_about = _ABOUT_THINKING.search(error.message) or f"'{effort}'" in error.message
-        if not effort or not is_about:
+        if not effort or not (_ABOUT_THINKING.search(error.message) or f"'{effort}'" in error.message):
             return False
-        said = f"thinking ({effort}): not passed on, the endpoint refuses it here ({error.message[:200]})"
         extra = thinking.without(self._request.extra)
+        if nearest := thinking.NEAREST.get(effort):
+            extra["reasoning_effort"] = nearest
+        done = f"asked for as {nearest}" if nearest else "not passed on"
+        said = f"thinking ({effort}): {done}, the endpoint refuses it here ({error.message[:200]})"
         self._request = replace(self._request, extra=extra, notes=(*self._request.notes, said))
         return True
 

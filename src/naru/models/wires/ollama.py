@@ -10,7 +10,7 @@ from dataclasses import replace
 from naru.messages import ChatEvent, ChatRequest, Extra, ImagePart, JsonObject, MediaPart, Message, Usage
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
-from naru.models.asking.strategy import OF_OLLAMA
+from naru.models.asking.strategy import OF_OLLAMA, strategy_for
 from naru.models.known import size
 from naru.models.known.context_length import of_ollama
 from naru.models.known.count import count
@@ -41,6 +41,7 @@ class OllamaBackend(WireBackend):
     path = "/api/chat"
     schemas = "ollama"
     takes = frozenset({*_OPTIONS, *_PASSED, *WORDS, "temperature", "stop", "response_format"})
+    form_beside_tools = False
     pictures_in_results = False
     whole_answers = False
     openai_path = "/v1"
@@ -75,7 +76,27 @@ class OllamaBackend(WireBackend):
         said = own.get("num_ctx") or self.knowledge.of(model).said_tokens
         tokens = self._context_tokens or said or DEFAULT_CONTEXT
         body = chat_body(sent, model=model, context_tokens=tokens, profile=profile)
+        if isinstance(choice := sent.tool_choice, dict):  # There is no word for it; what is not shown is not chosen.
+            tools = [tool for tool in tools if tool["function"]["name"] == choice["function"]["name"]]
         return {**body, "tools": tools} if tools else body
+
+    async def load(self, request: ChatRequest) -> None:
+        """Have a model loaded, or unloaded where the request keeps it for no time: what a request without turns does.
+
+        Raises:
+            ModelError: it cannot be.
+        """
+        if not self._context_tokens:
+            await self.inform(request.model)
+        body = self.body(request, request.model or self.model, [], self.profile)
+        answer = await self.http.post(self.path, encode({**body, "stream": False}))
+        if answer.status >= 400:
+            raise await self.http.refusal(answer)
+        try:
+            await answer.read_some(WHOLE_BODY_BYTES)
+            answer.release()
+        finally:
+            answer.close()
 
     def events(self, reader: AnswerReader) -> EventReader:
         """Read the stream's lines."""
@@ -86,10 +107,13 @@ class OllamaBackend(WireBackend):
         return isinstance(part, ImagePart) and bool(part.data)
 
     def leaves_out(self, request: ChatRequest) -> frozenset[str]:
-        """The size of the context that the settings give holds for every request."""
+        """The settings' size of the context holds for every request; there is no word for a call that must be made."""
         own = request.extra.get(OF_OLLAMA, {})
         is_other = self._context_tokens and own.get("num_ctx") not in (None, self._context_tokens)
-        return frozenset({"num_ctx"} if is_other else ())
+        profile = self.knowledge.of(request.model).profile
+        wants_call = request.tools and request.tool_choice not in (None, "auto", "none")
+        is_lost = wants_call and strategy_for(request, profile) == "native"
+        return frozenset([*(["num_ctx"] if is_other else ()), *(["tool_choice"] if is_lost else ())])
 
     def split(self) -> Splitter:
         """Split lines."""

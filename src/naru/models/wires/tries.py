@@ -10,6 +10,7 @@ from naru.errors import ModelError
 from naru.messages import ChatRequest, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
+from naru.models.asking.answer_form import in_words
 from naru.models.asking.offer import Offer, offer
 from naru.models.asking.strategy import OF_OLLAMA, OVERRIDE, prepare
 from naru.models.backend import Backend
@@ -20,6 +21,8 @@ from naru.models.narrowed import Narrowed
 
 _OUR_OWN = frozenset({OVERRIDE, OF_OLLAMA, "parallel_tool_calls"})
 """What is kept here, whatever the endpoint takes."""
+_NAMED = 5
+"""Tools that are named, of those that are left out."""
 _NO_LIST = frozenset({404, 405, 501})
 
 
@@ -30,6 +33,8 @@ class Knowing(Backend):
     """What a request may set here beside its turns and tools, by the names of chat completions; None is all."""
     forms: ClassVar[frozenset[str]] = frozenset({"text", "json_schema", "json_object"})
     """The kinds of `response_format` that an API has a word for, where `takes` is not all."""
+    form_beside_tools: ClassVar[bool] = True
+    """An answer may be held to a form where tools are offered; elsewhere no tool could be called."""
     pictures_in_results: ClassVar[bool] = False
     """A tool's result may hold pictures; elsewhere they stand in a user's turn after it."""
 
@@ -78,6 +83,7 @@ class Tries:
         self._wire = wire
         self._schemas = schemas
         self._where = where
+        self._asked = request
         self._trial = Trial(self.learned, request, schemas)
         self._offered: Offer
         self._sent: ChatRequest
@@ -93,7 +99,10 @@ class Tries:
         profile = self.profile
         if self._wire.pictures_in_results and profile.images == "user":
             profile = replace(profile, images="tool")
-        self._sent = prepare(self._offered.request, profile, self._wire.carries, endpoint=self._where)
+        request = self._offered.request
+        if request.tools and (self._trial.says_form or not self._wire.form_beside_tools):
+            request = in_words(request, self._where)
+        self._sent = prepare(request, profile, self._wire.carries, endpoint=self._where)
         return self._sent, self._offered
 
     def refused(self, error: ModelError) -> None:
@@ -113,6 +122,10 @@ class Tries:
     def _left_out(self) -> Iterator[str]:
         """Say what the caller has set and the model was not told: a 200 shall not look as if it had been kept."""
         asked = self._offered.request
+        shown = {self._offered.names.get(tool.name, tool.name) for tool in asked.tools}
+        if hidden := [tool.name for tool in self._asked.tools if tool.name not in shown]:
+            more = f" and {len(hidden) - _NAMED} more" if len(hidden) > _NAMED else ""
+            yield f"tools {', '.join(hidden[:_NAMED])}{more}: not offered, {self._where} does not take them."
         given = {name for name, value in asked.extra.items() if value not in (None, False) and name not in _OUR_OWN}
         given |= {
             name
