@@ -18,8 +18,10 @@ from naru.messages import (
     CallStart,
     ChatRequest,
     Finish,
+    ImagePart,
     JsonObject,
     Message,
+    TextPart,
     ToolCall,
     ToolDefinition,
     ToolResult,
@@ -329,3 +331,21 @@ async def test_what_a_probe_found_limits_the_tools_as_well(shop) -> None:  # H13
     backend = ScriptedBackend(["It weighs 12 kg."], profile=Profile(tool_budget=1))
     await events_of(backend, shop, ask("What is the shipping weight of ORD7?"))
     assert [tool.name for tool in backend.requests[0].tools] == ["shop__get_weight"]
+
+
+async def test_a_conversation_is_kept_within_the_context_that_its_request_runs_the_engine_with(shop) -> None:
+    """Ollama's `num_ctx`: more than fits is cut by the engine without a word, the system turn first."""
+    backend = ScriptedBackend(["Yes."], profile=Profile(context_tokens=8192))
+    turns = [Message(role, "word " * 40) for role in ("user", "assistant") * 20]
+    asked = ChatRequest("m", [*turns, Message("user", "So?")], extra={"naru_ollama": {"num_ctx": 2048}})
+    await events_of(backend, shop, asked)
+    assert 1 < len(backend.requests[0].messages) < len(asked.messages)
+    assert backend.requests[0].messages[-1].text == "So?"
+
+
+async def test_a_picture_reaches_a_small_model_too(shop) -> None:
+    """N19: its planner asks in text alone, which would lose it without a word."""
+    backend = ScriptedBackend(["A lamp."], profile=Profile(small=True, strategy="prompted", native_tools=False))
+    seen = (TextPart("What is it?"), ImagePart("image/png", "iVBORw0KGgo="))
+    await events_of(backend, shop, ChatRequest("m", [Message("user", seen)]))
+    assert backend.requests[0].messages[-1].content == seen

@@ -83,6 +83,18 @@ async def ask(replies: list[Reply]) -> None:
             id="context-by-its-code",
         ),
         pytest.param(Reply([b"data: {nonsense\n\n"]), "broken_off", "not JSON", id="event-that-is-not-json"),
+        *(
+            pytest.param(
+                json_reply({"error": {"message": said}}, status), "media_unsupported", "Leave the picture", id=said
+            )
+            for status, said in (
+                (500, "image input is not supported - hint: you may need to provide the mmproj"),
+                (400, "m is not a multimodal model"),
+                (400, "At most 0 image(s) may be provided in one prompt."),
+                (404, "No endpoints found that support image input"),
+                (400, "this model does not support images"),
+            )
+        ),
         pytest.param(json_reply({"choices": []}), "not_an_api", "without choices", id="no-choices"),
         pytest.param(
             json_reply({"error": {"code": 429, "message": "Provider error", "metadata": {"raw": "shy model"}}}, 429),

@@ -41,7 +41,8 @@ from naru.agent.turns import Turn, looks_like_call
 from naru.deadlines import bound
 from naru.errors import ModelError
 from naru.messages import ChatEvent, ChatRequest, Reasoning, Refusal, Text, ToolCall, Usage
-from naru.models.asking.strategy import is_guided
+from naru.models.asking.media import holds_media
+from naru.models.asking.strategy import is_guided, within_asked
 from naru.models.backend import Backend, for_model, inform
 from naru.models.limits.queue import Caller, current_caller
 from naru.telemetry.tracing import active
@@ -74,14 +75,15 @@ async def run(
     for before_model in hooks.before_model:
         request = await before_model(request)
     await inform(backend, request.model)
-    profile = backend.profile
+    profile = within_asked(backend.profile, request)
     # Results may fill half of the context at most, or the next turn has no room (e07).
     room = max(1000, profile.context_tokens * 3 // 2) if profile.context_tokens else limits.max_result_characters
     budget = Budget(replace(limits, max_result_characters=min(limits.max_result_characters, room)))
     wanted = toolset is not None
     toolset = toolset or CombinedToolset({})
     tools = await toolset.tools()
-    helped = profile.small and not request.tools
+    # A small model's planner asks in text alone: what else a client sent is passed on, or refused.
+    helped = profile.small and not request.tools and not holds_media(request.messages)
     # A small model's planner shows few of all in each round, other ones in the next.
     ranked = await ranked_for(tools, request, hooks.rank) if helped else ()
     request = hooks.recall.told(request, context.caller, tools) if helped and hooks.recall else request

@@ -34,6 +34,12 @@ def everything(part: MediaPart) -> bool:
     return True
 
 
+def holds_media(messages: Sequence[Message]) -> bool:
+    """Tell whether there is more than text in a conversation."""
+    held = (part for turn in messages if not isinstance(turn.content, str) for part in turn.content)
+    return any(not isinstance(part, TextPart) and not _is_text(part) for part in held)
+
+
 def placed(
     messages: Sequence[Message], profile: Profile, carries: Carries = everything, *, endpoint: str = "this model"
 ) -> tuple[Sequence[Message], tuple[str, ...]]:

@@ -16,6 +16,7 @@ from naru.models.asking.folding import fold
 from naru.models.asking.grammar import call_grammar, call_schema
 from naru.models.asking.media import Carries, everything, placed
 from naru.models.asking.teaching import DEFAULT_TEACHING, TEACHINGS, Teaching
+from naru.models.known.count import count
 from naru.models.known.profile import Profile, Strategy
 
 OVERRIDE = "naru_strategy"
@@ -25,6 +26,12 @@ OF_OLLAMA = "naru_ollama"
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _STOPS_AT_MOST = 4
 """OpenAI's limit, the smallest of all."""
+
+
+def within_asked(profile: Profile, request: ChatRequest) -> Profile:
+    """Return the profile with no more context than the request has its engine run with, as Ollama's clients may say."""
+    asked = count(request.extra.get(OF_OLLAMA, {}).get("num_ctx"))
+    return replace(profile, context_tokens=asked) if 0 < asked < profile.context_tokens else profile
 
 
 def strategy_for(request: ChatRequest, profile: Profile) -> Strategy:

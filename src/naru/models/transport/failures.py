@@ -50,6 +50,14 @@ _CONTEXT_EXCEEDED = re.compile(
     r"|prompt is too long|too many tokens",
     re.IGNORECASE,
 )
+_MEDIA_UNSUPPORTED = re.compile(
+    r"\b(?:image|audio|video|vision|multi-?modal)\w*(?: \w+){0,3} (?:is|are) (?:not (?:yet )?supported|unsupported)\b"
+    r"|\b(?:does|do)(?: not|n't) support (?:\w+ ){0,3}(?:image|audio|video|vision|multi-?modal)"
+    r"|not a multi-?modal model|at most 0 (?:image|audio|video)|endpoints found that support (?:image|audio|video)"
+    r"|missing data required for image",
+    re.IGNORECASE,
+)
+"""What clients can mend, whatever status the engine gives it: llama.cpp says 500."""
 _LOADING = re.compile(
     r"\b(?:still |re)?loading\b|\bnot (?:yet )?(?:been )?(?:fully )?loaded\b|\bwarming up\b|\bstarting up\b"
     r"|\bbeing (?:re)?(?:loaded|started)\b",
@@ -61,6 +69,7 @@ _BY_TEXT = (
     ("system_unsupported", _SYSTEM_UNSUPPORTED, {400, 422, 500}),
     ("alternation_required", _ALTERNATION_REQUIRED, {400, 422, 500}),
     ("context_exceeded", _CONTEXT_EXCEEDED, {400, 413, 422, 500}),
+    ("media_unsupported", _MEDIA_UNSUPPORTED, {400, 404, 422, 500, 501}),
     ("loading", _LOADING, {503}),
 )
 _BY_STATUS = {
@@ -84,6 +93,7 @@ _RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreacha
 _REMEDIES = {
     "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
     "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
+    "media_unsupported": "Leave the picture or sound out, or ask a model that takes it.",
     "context_exceeded": "Shorten the conversation, offer fewer tools, or raise the context size.",
     "not_an_api": "The base URL does not point to an OpenAI-compatible API; it usually ends in /v1.",
     "unreachable": "Check that the model server runs and that the base URL is right.",
@@ -132,7 +142,8 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     code = classify(status, text, _own_code(detail))
     wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
-    return failure(code, f"{where} answered {status}{said}", status=status, wait_seconds=wait, detail=detail)
+    told = 400 if code == "media_unsupported" else status
+    return failure(code, f"{where} answered {status}{said}", status=told, wait_seconds=wait, detail=detail)
 
 
 def may_mean_roles(error: ModelError) -> bool:
