@@ -14,7 +14,11 @@ import pytest
 
 from naru.config import HubSettings, Settings
 from naru.messages import ChatEvent, Finish, Notice, Text, Usage
+from naru.models.known.profile import Profile
 from naru.models.scripted import ScriptedBackend
+from naru.models.transport.endpoint import Endpoint
+from naru.models.wires.openai_http import OpenAIBackend
+from tests.models.fake_endpoint import Reply, delta, serve, sse
 from tests.web.conftest import MemoryHub, application, served
 from tests.web.faces.matrix import FACES
 from tests.web.faces.strict import post
@@ -68,3 +72,26 @@ async def test_the_package_of_ollama_takes_it(tmp_path: Path) -> None:
     assert whole.message.content == "Good day."
     assert "".join(part.response or "" for part in streamed) == "Good day."
     assert streamed[-1].done
+
+
+UNREAD: dict[str, dict[str, Any]] = {
+    "/v1/messages": {"max_tokens": 9, "messages": ASK, "container": "c", "speed": "fast"},
+    "/v1/responses": {"input": "Go.", "context_management": [{"type": "compaction"}]},
+    "/api/chat": {"messages": ASK, "stream": False, "truncate": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    list(zip(UNREAD, ("container, speed", "context_management", "truncate"), strict=True)),
+    ids=["messages", "responses", "ollama"],
+)
+async def test_a_field_that_is_not_read_is_named(path: str, named: str, tmp_path: Path) -> None:
+    """N19: nothing is dropped with 200."""
+    async with serve([Reply(sse(delta(content="ok"), delta("stop")))]) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile(), model="m")
+        settings = Settings(hub=HubSettings(data_dir=tmp_path))
+        async with served(application(MemoryHub(backend, settings=settings))) as url:
+            status, answer = await post(url + path, {"model": "m", "temperature": None, **UNREAD[path]})
+        await backend.close()
+    assert (status, answer["naru"]["note"]) == (200, f"{named}: not read here, and left out")

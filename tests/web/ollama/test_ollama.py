@@ -302,3 +302,19 @@ async def test_errors_are_told_in_ollamas_form_before_and_within_a_stream() -> N
         with pytest.raises(ollama.ResponseError, match="The line broke"):
             await listen()
         assert said == ["Half"]
+
+
+async def test_a_request_that_asks_nothing_loads_and_unloads_the_model_where_it_runs() -> None:
+    shown = json_reply({"model_info": {"x.context_length": 4096}})
+    async with serve(lambda body: shown if body.keys() == {"model"} else json_reply({"done": True})) as endpoint:
+        backend = OllamaBackend(Endpoint.of(endpoint.base_url))
+        async with served(application(MemoryHub(backend))) as url:
+            client = ollama.AsyncClient(host=url)
+            loaded = await client.generate(model="m", keep_alive="9m")
+            left = await client.chat(model="m", messages=[], keep_alive=0)
+            await client._client.aclose()
+        await backend.close()
+    assert (loaded.done_reason, left.done_reason) == ("load", "unload")
+    sent = [body for body in endpoint.bodies if "messages" in body]
+    assert [body["keep_alive"] for body in sent] == ["9m", 0]
+    assert [(body["messages"], body["options"]) for body in sent] == [([], {"num_ctx": 4096})] * 2

@@ -282,3 +282,15 @@ async def test_what_cannot_be_is_refused(tmp_path: Path, more: dict[str, Any], n
     async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
         with pytest.raises(openai.BadRequestError, match=named):
             await client.responses.create(**{**ASKED, **more})
+
+
+async def test_one_that_is_being_made_is_no_beginning_of_another(tmp_path: Path) -> None:
+    backend = Patient()
+    async with served(application(hub_of(tmp_path, backend))) as url, client_of(url) as client:
+        begun = await client.responses.create(**ASKED)
+        with pytest.raises(openai.BadRequestError, match="still being made") as refused:
+            await client.responses.create(model="m", input="And?", previous_response_id=begun.id)
+        assert refused.value.param == "previous_response_id"
+        backend.go_on.set()
+        await until_ended(client, begun.id)
+        await client.responses.create(model="m", input="And?", previous_response_id=begun.id)

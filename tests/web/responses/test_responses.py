@@ -186,6 +186,17 @@ async def test_mcp_tools_run_here_and_are_told_as_items(tmp_path: Path) -> None:
         assert said.content[0].text == "It said hi."
 
 
+async def test_no_more_tools_of_the_hub_run_than_a_request_allows(tmp_path: Path) -> None:
+    again = HUB_CALL.replace('"hi"', '"again"')
+    hub = memory_hub(
+        tmp_path, lambda request: (again if hub.toolset.called else HUB_CALL) if request.tools else "So far."
+    )
+    async with served(application(hub)) as url:
+        _, response = await post(f"{url}/v1/responses", {**BODY, "tools": [HUB], "max_tool_calls": 1})
+    assert hub.toolset.called == [("hub__echo", {"text": "hi"})]
+    assert response["output"][-1]["content"][0]["text"] == "So far."
+
+
 async def test_a_persons_yes_is_asked_for_through_the_client_and_then_the_call_runs_once(tmp_path: Path) -> None:
     asks = {key: value for key, value in HUB.items() if key != "require_approval"}
     [request, *_] = [

@@ -11,7 +11,16 @@ from naru.facts import fact
 from naru.messages import ChatRequest, Finish, JsonObject, Message, ToolDefinition
 from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
+from naru.web.face.reading.body import (
+    Kinds,
+    check_kinds,
+    flag,
+    most_tokens,
+    number,
+    read_wanted,
+    stop_texts,
+    unread,
+)
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.mcp_tools import read_guest
 from naru.web.face.reading.parts import cache_of, content_of
@@ -26,7 +35,10 @@ _KINDS: Kinds = {
     "system": (str, list),
     "tools": (list,),
 }
-_EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
+_READ = frozenset(
+    "model messages max_tokens system metadata thinking output_config output_format stop_sequences stream temperature "
+    "tools tool_choice mcp_servers thread cache_control".split()
+) | {*_PASSED}
 
 
 class ThreadError(BadRequestError):
@@ -58,6 +70,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     if most is None:
         raise BadRequestError("max_tokens is missing: the most tokens that the answer may have.", param="max_tokens")
     check_kinds(body, _KINDS)
+    check_kinds(body.get("output_config") or {}, {"effort": (str,), "format": (dict,)}, "output_config.")
     if body.get("thread"):
         raise ThreadError
     named = body.get("mcp_servers")
@@ -81,6 +94,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
         max_tokens=most,
         stop=stop_texts(body, "stop_sequences"),
         extra=_extra(body, single=single and bool(tools or servers is not None)),
+        notes=unread(body, _READ),
     )
     return MessagesCall(
         request=request,
@@ -114,13 +128,12 @@ def _extra(body: JsonObject, *, single: bool) -> JsonObject:
     metadata = body.get("metadata")
     if isinstance(metadata, dict) and isinstance(user := metadata.get("user_id"), str):
         extra["user"] = user
-    output = body.get("output_config")
-    output = output if isinstance(output, dict) else {}
+    output = body.get("output_config") or {}
     form = output.get("format") or body.get("output_format")
     if isinstance(form, dict) and isinstance(form.get("schema"), dict):
         named = {"name": "answer", "schema": form["schema"], "strict": True}
         extra["response_format"] = {"type": "json_schema", "json_schema": named}
-    effort = _effort_of(body.get("thinking"), _EFFORTS.get(str(output.get("effort")), ""))
+    effort = _effort_of(body.get("thinking"), output.get("effort") or "")
     if effort:
         extra["reasoning_effort"] = effort
     return extra

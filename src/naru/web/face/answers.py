@@ -18,7 +18,7 @@ from naru.agent.events import (
     RunFinished,
 )
 from naru.agent.execute import Executor, Outcome
-from naru.agent.limits import Budget
+from naru.agent.limits import Budget, Limits
 from naru.agent.loop import run
 from naru.messages import (
     CallEnd,
@@ -32,6 +32,7 @@ from naru.messages import (
     ToolCall,
     ToolDefinition,
 )
+from naru.models.asking.media import holds_media
 from naru.models.backend import deliver, for_model, take_all
 from naru.tools.toolset import CallContext, ProgressCallback, Toolset
 from naru.tools.wrappers import FilteredToolset
@@ -96,7 +97,8 @@ class Answers:
             backend = for_model(self._hub.backend, request.model)
             for before_model in self._hub.hooks.before_model:  # the agent loop does so itself
                 request = await before_model(request)
-            if request.tools and backend.profile.small and answered_calls(request.messages):
+            is_small = backend.profile.small and not holds_media(request.messages)
+            if request.tools and is_small and answered_calls(request.messages):
                 await take_all(without_repeats(backend, request), take)
             else:
                 await deliver(backend, request, take)
@@ -141,7 +143,10 @@ class Answers:
         if asked.asks:
             request = replace(request, tools=[*request.tools, *filter(asked.asks_for, hub_tools)])
             toolset = FilteredToolset(toolset, lambda tool: not asked.asks_for(tool))
-        async with aclosing(self._loop(request, shown, context, toolset, back)) as batches:
+        limits = self._hub.limits
+        if asked.most_calls is not None:
+            limits = replace(limits, max_calls=min(limits.max_calls, asked.most_calls))
+        async with aclosing(self._loop(request, shown, context, toolset, back, limits)) as batches:
             async for batch in batches:
                 yield batch
 
@@ -152,6 +157,7 @@ class Answers:
         context: CallContext,
         toolset: Toolset,
         back: Mapping[str, str],
+        limits: Limits,
     ) -> Batches:
         """Give what the loop says; `shown` is the history as the client holds it, `back` its own names of its tools."""
         caller = context.caller
@@ -162,7 +168,7 @@ class Answers:
             backend,
             toolset,
             request,
-            limits=self._hub.limits,
+            limits=limits,
             context=context,
             hooks=self._hub.hooks,
         )

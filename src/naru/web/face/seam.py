@@ -107,6 +107,8 @@ class Asked:
     """The model's name as the client wrote it."""
     answer: tuple[ChatEvent, ...] = ()
     """What is said without the model, where nothing is asked of it."""
+    most_calls: int | None = None
+    """Of the hub's tools, in this run; None leaves it to the settings."""
     single_call: bool = False
     """At most one call in a turn was asked for; a second one the model writes waits for the next turn."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from naru.errors import NaruError
-from naru.messages import JsonObject
+from naru.messages import ChatRequest, JsonObject
 from naru.models.limits.queue import Place
 from naru.models.transport.json_text import encode
+from naru.models.wires.ollama import OllamaBackend
 from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError
@@ -18,6 +20,7 @@ from naru.web.face.seam import Face
 from naru.web.ollama.models import Models
 from naru.web.ollama.request import LATEST, OllamaCall, read_call
 from naru.web.ollama.wire import Lines, error_object
+from naru.web.openai.passthrough import as_reached, raw_backend
 from naru.web.routes import Access, Endpoint
 
 _REFUSED = ("pull", "push", "create", "copy", "delete", "blobs/{digest}")
@@ -68,7 +71,18 @@ class Ollama(Face[OllamaCall]):
         model = body.get("model")
         if isinstance(model, str) and model.endswith(LATEST) and not await self._is_known(model):
             body = {**body, "model": model.removesuffix(LATEST)}
-        return read_call(body, headers, generates=self._generates)
+        call = read_call(body, headers, generates=self._generates)
+        if call.answer:
+            await self._load(call.request)
+        return call
+
+    async def _load(self, request: ChatRequest) -> None:
+        """Have the model loaded or unloaded where it runs in an Ollama; others have it ready, or say nothing of it."""
+        hub = self._core.hub
+        name, _ = await self._core.names.resolve(request.model)
+        found = raw_backend(await as_reached(hub.backend, name, 0), name)
+        if found is not None and isinstance(found[0], OllamaBackend):
+            await found[0].load(replace(request, model=found[1]))
 
     async def _is_known(self, model: str) -> bool:
         try:

@@ -10,7 +10,7 @@ from naru.facts import fact
 from naru.messages import ChatRequest, Finish, JsonObject
 from naru.models.asking.strategy import OF_OLLAMA
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts
+from naru.web.face.reading.body import Kinds, check_kinds, flag, most_tokens, number, read_wanted, stop_texts, unread
 from naru.web.face.reading.history import read_messages
 from naru.web.face.reading.parts import content_of
 from naru.web.face.reading.tools import read_tools
@@ -20,6 +20,10 @@ LATEST = ":latest"
 """What Ollama's clients put after a name that has no tag."""
 _SAMPLING = ("top_p", "top_k", "min_p", "seed", "presence_penalty", "frequency_penalty")
 _READ = frozenset({*_SAMPLING, "temperature", "num_predict", "stop"})
+_TOP = frozenset(
+    "model messages prompt system images suffix context raw template stream options keep_alive format think tools "
+    "logprobs top_logprobs mcp_servers".split()
+)
 _NOT_KEPT = (0, "0", "0s", "0m")
 """Without turns or a prompt a request loads a model; to be kept so long it unloads it."""
 _KINDS: Kinds = {**dict.fromkeys(("prompt", "system"), (str,)), "think": (bool, str)}
@@ -59,6 +63,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
         max_tokens=_most_tokens(options),
         stop=stop_texts(options),
         extra=_extra(body, options),
+        notes=unread(body, _TOP),
     )
     return OllamaCall(
         request=request,

@@ -8,7 +8,7 @@ from typing import Any
 from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import Kinds, check_form, check_kinds, flag, most_tokens, number, read_wanted
+from naru.web.face.reading.body import Kinds, check_form, check_kinds, flag, most_tokens, number, read_wanted, unread
 from naru.web.face.seam import Asked
 from naru.web.responses.items import LOCAL_SHELL, read_items
 from naru.web.responses.output import Shown
@@ -29,6 +29,11 @@ _PASSED = (
     *("top_p", "seed", "user", "service_tier", "safety_identifier"),
     *("prompt_cache_key", "prompt_cache_retention"),
 )
+_READ = frozenset(
+    "model input instructions previous_response_id conversation background stream stream_options store metadata "
+    "parallel_tool_calls reasoning text tool_choice tools temperature max_output_tokens max_tool_calls include "
+    "top_logprobs mcp_servers truncation".split()
+) | {*_PASSED}
 _LOG_PROBABILITIES = "message.output_text.logprobs"
 
 
@@ -109,7 +114,7 @@ def read_call(
         temperature=number(body, "temperature"),
         max_tokens=most_tokens(body, "max_output_tokens"),
         extra=_extra(body, single=single and bool(tools or servers is not None)),
-        notes=offer.notes,
+        notes=(*offer.notes, *unread(body, _READ)),
     )
     return ResponsesCall(
         request=request,
@@ -122,6 +127,7 @@ def read_call(
         approved=tuple(call for _, call in conversation.approved) if servers is not None else (),
         model_shown=wanted.shown,
         single_call=single,
+        most_calls=most_tokens(body, "max_tool_calls", least=0),
         body=body,
         caller=caller,
         items=items,

@@ -78,6 +78,7 @@ class Responses(Face[ResponsesCall]):
             raise BadRequestError("input is missing: text, or a list of items.", param="input")
         before: list[JsonObject] | None = []
         if previous:
+            await self._check_ended(caller, str(previous))
             before = await self._store.conversation(caller, str(previous))
         elif body.get("conversation"):
             conversation, held = await items_of(self._conversations, caller, body["conversation"])
@@ -95,6 +96,15 @@ class Responses(Face[ResponsesCall]):
                 items[position] = await self._referred(item, caller, before, f"input[{position}]")
         call = read_call(body, headers, caller, items, before)
         return replace(call, conversation=conversation) if conversation else call
+
+    async def _check_ended(self, caller: str, previous: str) -> None:
+        kept = await self._store.get(caller, previous)
+        if kept is not None and kept.response["status"] in _UNDER_WAY:
+            raise BadRequestError(
+                f"previous_response_id names {previous!r}, which is still being made: wait until it has ended "
+                f"(GET /v1/responses/{previous}), or cancel it.",
+                param="previous_response_id",
+            )
 
     async def _referred(self, item: JsonObject, caller: str, before: list[JsonObject], where: str) -> JsonObject:
         """Return the item that is meant: one of the conversation, or of any response that is kept for the caller."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -116,6 +116,7 @@ def _servers(body: JsonObject, headers: Mapping[bytes, bytes]) -> tuple[str, ...
 
 
 _SAID: Mapping[type, str] = {bool: "true or false", float: "a number", str: "text", list: "a list", dict: "an object"}
+_SAY_NOTHING: Sequence[Any] = (None, False, "", [], {})
 Kinds = Mapping[str, tuple[type, ...]]
 """Fields and what each may be: of `_SAID`."""
 
@@ -135,6 +136,12 @@ def check_kinds(body: JsonObject, kinds: Kinds, within: str = "") -> None:
 
 def _kind(value: Any) -> type:
     return float if type(value) is int else type(value)
+
+
+def unread(body: JsonObject, read: Collection[str]) -> tuple[str, ...]:
+    """Say which fields of a request are not read: a 200 shall not look as if they had been kept."""
+    left = sorted(name for name, value in body.items() if name not in read and value not in _SAY_NOTHING)
+    return (f"{', '.join(left)}: not read here, and left out",) if left else ()
 
 
 def check_form(form: Any, where: str, *, inner: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import mimetypes
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -104,6 +105,9 @@ def _file_part(item: Item, where: str) -> MediaPart | None:
     data = text_of(file.get("file_data"))
     if ";base64," in data:
         return _file(text_of(file.get("filename")) or "file", data, where)
+    name = text_of(file.get("filename"))
+    if data and (kind := mimetypes.guess_type(name)[0]):  # As bare base64, whose kind the name tells.
+        return _file(name, f"data:{kind};base64,{data}", where)
     known = {name: file[name] for name in ("file_id", "file_data", "file_url", "filename") if file.get(name)}
     is_known = any(name != "filename" for name in known)
     return ForeignPart("file", {"type": "file", "file": known}, where) if is_known else None
@@ -124,7 +128,7 @@ def _image(value: Any, detail: Any, where: str) -> ImagePart:
     if isinstance(value, dict):
         value, detail = value.get("url"), value.get("detail", detail)
     url, looked = value, detail if isinstance(detail, str) else ""
-    if not isinstance(url, str):
+    if not isinstance(url, str) or not url:
         raise BadRequestError(f"{where}.image_url has no url.", param=where)
     if url.startswith("data:") and ";base64," in url:
         head, data = url.split(";base64,", 1)
