@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naru.tools.functions.docstrings import read_docstring
+from naru.tools.functions.signature import build_tool_schema
 
 
 @pytest.mark.parametrize(
@@ -105,3 +106,17 @@ def test_a_strange_docstring_is_no_error(text):
 @given(st.text(st.sampled_from("Args: \n\t-aReturns:param*\\"), max_size=60))
 def test_no_docstring_is_an_error(text):
     read_docstring(text)
+
+
+def test_a_callable_object_without_words_of_its_own_is_not_described_by_pythons():
+    class Silent:
+        def __call__(self, n: int) -> int:
+            return n
+
+    class Speaking:
+        def __call__(self, n: int) -> int:
+            """Count on."""
+            return n
+
+    told = [build_tool_schema(one)["function"]["description"] for one in (Silent(), Speaking())]
+    assert told == ["", "Count on."]

@@ -17,6 +17,11 @@ from pydantic import BaseModel, Field
 from naru.tools.functions.json_schema import type_to_json_schema
 
 
+class Place(enum.Enum):
+    HOME = (1, 2)
+    WORK = (3, 4)
+
+
 class Kind(enum.StrEnum):
     A = "a"
     B = "b"
@@ -64,6 +69,8 @@ INNER = {
         (Union[int, str], {"anyOf": [{"type": "integer"}, {"type": "string"}]}),  # noqa: UP007  # as people write it
         (Literal["a", 1], {"enum": ["a", 1]}),
         (Kind, {"type": "string", "enum": ["a", "b"]}),
+        (Place, {"type": "array", "enum": [[1, 2], [3, 4]], "items": {"type": "integer"}}),
+        (Literal[Place.HOME], {"type": "array", "const": [1, 2], "items": {"type": "integer"}}),
         (list[int], {"type": "array", "items": {"type": "integer"}}),
         (set[str], {"type": "array", "items": {"type": "string"}, "uniqueItems": True}),
         (tuple[int, ...], {"type": "array", "items": {"type": "integer"}}),

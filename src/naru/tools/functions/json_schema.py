@@ -19,6 +19,18 @@ ADAPTER_CONFIG = ConfigDict(arbitrary_types_allowed=False, val_json_bytes="base6
 """Bytes travel as base64 text."""
 
 
+_KINDS: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def _with_items(found: JsonSchemaValue) -> JsonSchemaValue:
+    """Tell the kind of all items, where the values are lists: some go by that alone."""
+    values = found.get("enum", [found.get("const")])
+    if found.get("type") != "array" or not all(isinstance(value, list) for value in values):
+        return found
+    kinds = {_KINDS.get(type(item), "") for value in values for item in value}
+    return {**found, "items": {"type": kinds.pop()}} if len(kinds) == 1 and "" not in kinds else found
+
+
 class PlainJsonSchema(GenerateJsonSchema):
     """Pydantic's generator without the titles it makes up, and with bytes as base64."""
 
@@ -31,6 +43,14 @@ class PlainJsonSchema(GenerateJsonSchema):
         found = super().bytes_schema(schema)
         found.pop("format", None)
         return {**found, "contentEncoding": "base64"} if self._config.val_json_bytes == "base64" else found
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """Say of what kind the items of lists are, as members that are tuples are told."""
+        return _with_items(super().enum_schema(schema))
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """As of an enum: its members may stand in a `Literal`."""
+        return _with_items(super().literal_schema(schema))
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         """Leave out a default that JSON has no word for."""

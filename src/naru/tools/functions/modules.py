@@ -38,15 +38,20 @@ def find_beside(folder: Path) -> None:
 
 def is_file(target: str) -> bool:
     """Tell whether somebody means a file rather than a module."""
-    return target.endswith(".py") or "/" in target or "\\" in target
+    return target.endswith(".py") or "/" in target or "\\" in target or ("." in target and Path(target).is_file())
 
 
 def import_file(path: Path) -> str:
     """Run a file as a module, with those beside it; return its name, which is not that of another module.
 
     Raises:
+        ConfigError: it is no Python file.
         Exception: whatever the file raises.
     """
+    if path.suffix != ".py":
+        raise ConfigError(
+            f"the file {path.name!r} is no Python file.", remedy="Name a module, or a file whose name ends in .py."
+        )
     find_beside(path.parent)
     name = path.stem if path.stem not in sys.modules else f"tools_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -71,6 +76,8 @@ def _file_module(target: str) -> str:
         )
     try:
         return import_file(path)
+    except ConfigError:
+        raise
     except (Exception, SystemExit) as error:
         raise ConfigError(
             f"running {target!r} for its tools failed: {type(error).__name__}: {error}.",

@@ -80,7 +80,7 @@ def read_signature(function: Any, local_names: Mapping[str, Any] | None = None) 
 
 def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature:
     signature, hints = spread(*resolve(function, local_names))
-    text = read_docstring(inspect.getdoc(unwrap(function)) if not _is_builtin_doc(function) else "")
+    text = read_docstring(_docstring(function))
     visible: list[Parameter] = []
     injected: list[Injection] = []
     for parameter in signature.parameters.values():
@@ -109,9 +109,10 @@ def _read(function: Any, local_names: Mapping[str, Any] | None) -> ToolSignature
     )
 
 
-def _is_builtin_doc(function: Any) -> bool:
-    """Say whether the only docstring is that of `functools.partial` or of the object's own machinery."""
-    return not inspect.isroutine(function) and not inspect.getdoc(unwrap(function))
+def _docstring(function: Any) -> str:
+    """Return the docstring; none where only the machinery of callable objects has one."""
+    found = inspect.getdoc(unwrap(function)) or ""
+    return "" if found == inspect.getdoc(type.__call__) else found
 
 
 def _adapter(name: str, parameters: list[Parameter]) -> TypeAdapter[dict[str, Any]]:
