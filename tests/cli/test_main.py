@@ -136,6 +136,13 @@ def test_where_json_is_asked_for_a_failure_is_json_too(naru, typed: str) -> None
     assert naru(*words, code=code).stdout == ""
 
 
+@pytest.mark.parametrize("typed", ["tools list --nosuch", "server list", "tools list a b"])
+def test_where_json_is_asked_for_a_wrong_call_is_json_too(naru, typed: str) -> None:
+    told = json.loads(naru(*typed.split(), "--json", code=Exit.USAGE).stdout)
+    assert told["code"] == "usage"
+    assert told["error"] in naru(*typed.split(), "--json", code=Exit.USAGE).stderr.replace("\n", " ")
+
+
 def test_the_json_of_a_program_is_not_asked_of_naru(naru) -> None:
     naru("servers", "add", "x", "--", "sh", "--json")
     assert naru("servers", "add", "x", "--", "sh", "--json", code=Exit.USAGE).stdout == ""

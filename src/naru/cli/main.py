@@ -22,8 +22,19 @@ from naru.errors import NaruError
 from naru.persons import Person, current_person
 
 
+(_UsageError,) = typer.BadParameter.__bases__
+
+
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when the command is run or its own help is asked for."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; that it was called wrongly is told as JSON too, where that is asked for."""
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            _print_json(error.format_message(), "usage")
+            raise
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the command names in the table's order."""
@@ -111,8 +122,13 @@ def _tell(error: NaruError) -> None:
     redactor = importlib.import_module("naru.stores.secrets.redact").REDACTOR
     said = as_called(redactor.clean(str(error)))
     print(f"naru: {said}", file=sys.stderr)
-    if "--json" in itertools.takewhile("--".__ne__, sys.argv):  # what comes after is a program's
-        print(json.dumps({"error": said, "code": error.code}, ensure_ascii=False))
+    _print_json(said, error.code)
+
+
+def _print_json(said: str, code: str) -> None:
+    """Print an error where programs read it, if one does."""
+    if said and "--json" in itertools.takewhile("--".__ne__, sys.argv):  # what comes after is a program's
+        print(json.dumps({"error": said, "code": code}, ensure_ascii=False))
 
 
 def main() -> None:
