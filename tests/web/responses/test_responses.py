@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -537,3 +538,25 @@ async def test_of_the_hubs_tools_the_model_is_shown_those_that_are_allowed(tmp_p
     backend = hub.backend
     assert isinstance(backend, ScriptedBackend)
     assert [[tool.name for tool in request.tools] for request in backend.requests] == [["get_weather"], ["hub__echo"]]
+
+
+async def test_a_conversation_is_made_short_and_gone_on_with(tmp_path: Path) -> None:
+    hub = memory_hub(tmp_path, ["It is 12 °C in Seoul.", "Warm."])
+    async with served(application(hub)) as url, openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="x") as client:
+        call = {"type": "function_call", "call_id": "c", "name": "get_weather", "arguments": "{}"}
+        gave = {"type": "function_call_output", "call_id": "c", "output": "12"}
+        said: list[Any] = [{"role": "user", "content": "날씨?"}, call, gave]
+        given = await client.responses.with_raw_response.compact(model="m", input=said, instructions="Be brief.")
+        short, output = given.parse(), json.loads(given.text)["output"]
+        assert (short.object, [one.type for one in short.output]) == ("response.compaction", ["message", "compaction"])
+        await client.responses.create(model="m", input=[*output, {"role": "user", "content": "Warm?"}])
+    asked, after = hub.backend.requests  # type: ignore[attr-defined]
+    assert [turn.role for turn in asked.messages] == ["system", "user", "assistant", "tool", "user"]
+    assert asked.messages[-1].text.startswith("Summarise the conversation above")
+    assert [turn.text.rpartition("\n")[2] for turn in after.messages] == ["날씨?", "It is 12 °C in Seoul.", "Warm?"]
+
+
+async def test_a_summary_of_nothing_is_an_error(tmp_path: Path) -> None:
+    async with served(application(memory_hub(tmp_path, [""]))) as url:
+        status, answer = await post(f"{url}/v1/responses/compact", BODY)
+    assert (status, answer["error"]["code"]) == (502, "model_error")

@@ -13,13 +13,14 @@ from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.history import read_arguments, read_messages
 from naru.web.face.reading.parts import text_of
-from naru.web.responses.seals import opened
+from naru.web.responses.seals import opened, opened_summary
 
 LOCAL_SHELL = "local_shell"
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNSEEN = ("mcp_list_tools", "compaction_trigger", "additional_tools", "configuration_update")
 """Items that tell a model nothing."""
 _TURN = re.compile(r"\bmessages\[(\d+)\]")
+_BEFORE = "[Summary of the conversation so far:]"
 _DENIED = "(A person said no to this call; it was not made.)"
 
 
@@ -124,6 +125,9 @@ class _Reader:
             self._asked[text_of(item.get("id"))] = item
         elif kind == "mcp_approval_response":
             self._answered(item, where)
+        elif kind == "compaction" and (summary := opened_summary(text_of(item.get("encrypted_content")))):
+            self.flush()
+            self._add({"role": "user", "content": f"{_BEFORE}\n{summary}"})
         elif kind not in _UNSEEN:
             raise BadRequestError(
                 f"{where} is of the type {kind!r}, which only OpenAI's own servers can read; leave it out.", param=where

@@ -24,6 +24,7 @@ from naru.web.face.reading.parts import text_of
 from naru.web.face.seam import Face
 from naru.web.openai.wire import error_object
 from naru.web.responses.background import HUB, Background, current
+from naru.web.responses.compaction import Compaction
 from naru.web.responses.conversations import endpoints as conversation_endpoints
 from naru.web.responses.conversations import items_of
 from naru.web.responses.items import as_items
@@ -48,10 +49,12 @@ def endpoints(core: Core) -> list[Endpoint]:
     conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
     face = Responses(store, conversations)
     responses = Background(FaceEndpoint(core, face), store, core.hub.commons.me)
+    compact = FaceEndpoint(core, Compaction(face))
     counted = TokenCount(core, face, lambda tokens: {"object": "response.input_tokens", "input_tokens": tokens})
     desk = Desk(store, responses, core.hub.commons)
     return [
         Endpoint("/v1/responses", ("POST",), responses, Access.USER, raw=True, media=True, close=responses.close),
+        Endpoint("/v1/responses/compact", ("POST",), compact, Access.USER, raw=True, media=True),
         Endpoint("/v1/responses/input_tokens", ("POST",), counted.answer, Access.USER),
         Endpoint("/v1/responses/{response}", ("GET",), desk.show, Access.USER),
         Endpoint("/v1/responses/{response}", ("DELETE",), desk.delete, Access.USER),

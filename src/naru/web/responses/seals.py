@@ -15,6 +15,7 @@ from naru.models.transport.json_text import encode
 
 _MARK = "naru."
 """No base64 has a dot."""
+_SUMMARY = "naru.summary"
 _ALONE = frozenset({"type", "data"})
 
 
@@ -27,13 +28,30 @@ def sealed_in(event: Extra) -> Iterator[str]:
             yield one["data"] if one.keys() <= _ALONE else f"{_MARK}{whole}"
 
 
+def sealed_summary(text: str) -> str:
+    """Return a summary of ours as `encrypted_content`."""
+    return _MARK + base64.b64encode(encode({"type": _SUMMARY, "text": text})).decode()
+
+
+def opened_summary(content: str) -> str:
+    """Return the summary; empty for what another server has sealed."""
+    found = _opened(content)
+    return str(found.get("text") or "") if found.get("type") == _SUMMARY else ""
+
+
 def opened(content: str, item_id: object) -> JsonObject:
     """Return sealed thoughts as their endpoint gave them; those of another server stand under their item's id."""
-    if content.startswith(_MARK):
-        try:
-            found = orjson.loads(base64.b64decode(content.removeprefix(_MARK), validate=True))
-        except ValueError:
-            found = None
-        if isinstance(found, dict) and found.get("type") == "reasoning.encrypted":
-            return found
+    found = _opened(content)
+    if found.get("type") == "reasoning.encrypted":
+        return found
     return {"type": "reasoning.encrypted", "data": content, "id": item_id}
+
+
+def _opened(content: str) -> JsonObject:
+    if not content.startswith(_MARK):
+        return {}
+    try:
+        found = orjson.loads(base64.b64decode(content.removeprefix(_MARK), validate=True))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -9,7 +9,7 @@ from typing import Any
 
 from naru.agent.events import RunFinished
 from naru.errors import ModelError, NaruError
-from naru.messages import JsonObject, Notice, Text
+from naru.messages import JsonObject, Notice, Text, Usage
 from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.notes import Notes
@@ -70,7 +70,7 @@ class Answer:
             "error": error,
             "incomplete_details": {"reason": reason} if reason else None,
             "output": self.output.items if ended else [],
-            "usage": self._usage() if ended and error is None else None,
+            "usage": usage_object(self.output.usage) if ended and error is None else None,
             **self._notes.fields,
         }
 
@@ -83,18 +83,19 @@ class Answer:
         if self._keep is not None:
             await self._keep(self.ended())
 
-    def _usage(self) -> JsonObject:
-        usage = self.output.usage
-        return {
-            "input_tokens": usage.prompt_tokens,
-            "input_tokens_details": {
-                "cached_tokens": usage.cached_tokens,
-                "cache_write_tokens": usage.cache_write_tokens,
-            },
-            "output_tokens": usage.completion_tokens,
-            "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
-            "total_tokens": usage.total_tokens,
-        }
+
+def usage_object(usage: Usage) -> JsonObject:
+    """Return the API's `usage`."""
+    return {
+        "input_tokens": usage.prompt_tokens,
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
+        "output_tokens": usage.completion_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.total_tokens,
+    }
 
 
 def _without_secrets(tool: Any) -> Any:
