@@ -21,8 +21,7 @@ from naru.cli.terminal.streams import give_up_stdout, prepare
 from naru.errors import NaruError
 from naru.persons import Person, current_person
 
-
-(_UsageError,) = typer.BadParameter.__bases__
+_UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class LazyGroup(TyperGroup):
