@@ -10,7 +10,7 @@ import pytest
 from tests.models.fake_endpoint import FakeEndpoint, Reply, delta, json_reply, serve, sse
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, ImagePart, Message, Notice, Text, ToolDefinition
+from naru.messages import ChatRequest, ImagePart, Message, Notice, Text, ToolCall, ToolDefinition
 from naru.models.known.profile import Profile
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
 
@@ -216,3 +216,31 @@ async def test_a_refused_word_inside_a_tool_or_an_image_is_left_out_and_the_rest
     assert ("strict" in last["tools"][0]["function"]) == (left_out != "strict")
     assert ("detail" in last["messages"][0]["content"][0]["image_url"]) == (left_out != "detail")
     assert len(fake.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Requests which include `tool_use` or `tool_result` blocks must define tools.",
+        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+        "Anthropic expects the `tools=` param to be passed in.",
+    ],
+    ids=["Anthropic", "Bedrock", "LiteLLM"],
+)
+async def test_calls_are_told_in_words_where_they_are_refused_without_tools(said: str) -> None:
+    """As in the last turn of a run, which offers none."""
+    call = ToolCall("c1", "f", {"a": 1})
+    asked = ChatRequest("m", [Message("user", "hi"), Message("assistant", tool_calls=(call,)), Message("tool", "42")])
+
+    def answer(body: dict[str, Any]) -> Reply:
+        has_calls = any(turn["role"] == "tool" or "tool_calls" in turn for turn in body["messages"])
+        return json_reply({"error": {"message": said}}, 400) if has_calls and "tools" not in body else OK
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        for tools in ((), (), (ToolDefinition("f"),)):
+            events = [event async for event in backend.stream(replace(asked, tools=tools))]
+            assert Text("ok") in events
+        await backend.close()
+    assert [[turn["role"] for turn in body["messages"]][-1] for body in fake.bodies] == ["tool", "user", "user", "tool"]
+    assert "42" in fake.bodies[1]["messages"][-1]["content"]

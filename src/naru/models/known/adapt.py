@@ -46,6 +46,8 @@ _REFUSED_WORDS = {
 }
 """How an endpoint names what stands inside a tool or a message."""
 _REASONING = re.compile(r"""\breasoning_(?:content|details)\b|['"`]reasoning['"`]""", re.IGNORECASE)
+_NEEDS_TOOLS = re.compile(r"must define tools|\btoolconfig\b|expects the [^ ]?tools\b", re.IGNORECASE)
+"""Anthropic's words, Bedrock's, LiteLLM's before it asks either."""
 _MUST_BE = re.compile(r"\bmust\b|\bmissing\b|\brequired?\b", re.IGNORECASE)
 _IMAGES = re.compile(
     r"image|vision|multi-?modal|mmproj|content.{0,40}(?:must be a string|should be a valid string|expected string)"
@@ -70,6 +72,8 @@ class Learned:
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     schema_form: str = ""
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
+    calls_need_tools: bool = False
+    """The endpoint takes calls of a history only where tools are offered: else they are told as words."""
     form_in_words: bool = False
     """The endpoint was found to take a form of the answer only where no tools are offered."""
     tried_images: set[str] = field(default_factory=set)
@@ -118,7 +122,9 @@ class Learned:
             or self._refused_budget(error, request)
         ):
             pass
-        elif self._refused_detail(error, request) or self._refused_parameter(error):
+        elif (
+            self._needs_tools(error, request) or self._refused_detail(error, request) or self._refused_parameter(error)
+        ):
             return True
         elif before.system_role and not self.takes_system and may_mean_roles(error) and _has_system(request):
             self.on_trial, self.profile = before, replace(before, system_role=False)
@@ -141,6 +147,14 @@ class Learned:
         elif profile.reasoning != "none" and any(turn.reasoning for turn in request.messages):
             self.profile = replace(profile, reasoning="none")
         return self.profile != profile
+
+    def _needs_tools(self, error: ModelError, request: ChatRequest) -> bool:
+        """Tell calls in words where they are refused without tools: in a run's last turn, or for who offers none."""
+        has_calls = any(turn.tool_calls or turn.role == "tool" for turn in request.messages)
+        if error.status not in {400, 422} or request.tools or not has_calls or self.calls_need_tools:
+            return False
+        self.calls_need_tools = _NEEDS_TOOLS.search(error.message) is not None
+        return self.calls_need_tools
 
     def _refused_budget(self, error: ModelError, request: ChatRequest) -> bool:
         """Ask for thoughts in the other way, where the endpoint points to it."""

@@ -102,6 +102,8 @@ class Tries:
         request = self._offered.request
         if request.tools and (self._trial.says_form or not self._wire.form_beside_tools):
             request = in_words(request, self._where)
+        if self.learned.calls_need_tools and not request.tools:
+            profile = replace(profile, tool_role=False)
         self._sent = prepare(request, profile, self._wire.carries, endpoint=self._where)
         return self._sent, self._offered
 
