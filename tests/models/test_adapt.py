@@ -120,11 +120,12 @@ async def test_a_refused_parameter_is_left_out_and_max_tokens_gets_its_new_name(
         ("temperature", "temperature is deprecated for this model."),
         ("temperature", "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1)."),
         ("reasoning_effort", "Unsupported parameter: 'reasoning_effort' is not supported with this model."),
+        ("top_p", "`temperature` and `top_p` cannot both be specified for this model. Please use only one."),
     ],
 )
 async def test_what_a_model_does_not_take_is_left_out_and_told_each_time(name: str, said: str) -> None:
     """N19: an answer with 200 does not look as if everything had been kept."""
-    asked = replace(ASK, temperature=0.5, extra={"reasoning_effort": "low"})
+    asked = replace(ASK, temperature=0.5, extra={"reasoning_effort": "low", "top_p": 0.9})
     async with serve(lambda body: json_reply({"error": {"message": said}}, 400) if name in body else OK) as fake:
         backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
         answers = [[event async for event in backend.stream(asked)] for _ in range(2)]
@@ -244,3 +245,47 @@ async def test_calls_are_told_in_words_where_they_are_refused_without_tools(said
         await backend.close()
     assert [[turn["role"] for turn in body["messages"]][-1] for body in fake.bodies] == ["tool", "user", "user", "tool"]
     assert "42" in fake.bodies[1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Tool call id was {} but must be a-z, A-Z, 0-9, with a length of 9.",
+        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40.",
+        "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+    ],
+    ids=["Mistral", "OpenAI", "Anthropic"],
+)
+async def test_ids_of_calls_that_an_endpoint_refuses_are_made_such_that_it_takes_them(said: str) -> None:
+    """Clients send back those of whoever answered; they still belong together, and are the same each time."""
+    calls = tuple(ToolCall(one, "f", {}) for one in ("call_0123456789abcdef01234567", "functions.f:0", "abcDEF123"))
+    results = [Message("tool", "42", tool_call_id=call.id) for call in calls]
+    asked = replace(ASK, messages=[Message("user", "hi"), Message("assistant", tool_calls=calls), *results])
+
+    def answer(body: dict[str, Any]) -> Reply:
+        ids = [call["id"] for call in body["messages"][1]["tool_calls"]]
+        wrong = [one for one in ids if len(one) != 9 or not one.isalnum()]
+        return json_reply({"error": {"message": said.replace("{}", wrong[0])}}, 400) if wrong else OK
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        for _ in range(2):
+            assert Text("ok") in [event async for event in backend.stream(asked)]
+        await backend.close()
+    first, second = ([turn for turn in body["messages"] if turn["role"] != "user"] for body in fake.bodies[1:])
+    assert first == second, "learnt"
+    ids = [call["id"] for call in first[0]["tool_calls"]]
+    assert ids == [turn["tool_call_id"] for turn in first[1:]]
+    assert (len(set(ids)), ids[2]) == (3, "abcDEF123")
+
+
+async def test_what_is_held_to_here_is_not_asked_of_an_endpoint_that_refuses_it() -> None:
+    said = "Unsupported parameter: 'parallel_tool_calls' is not supported with this model."
+    asked = replace(ASK, extra={"parallel_tool_calls": False})
+    refused = json_reply({"error": {"message": said}}, 400)
+    async with serve(lambda body: refused if "parallel_tool_calls" in body else OK) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        events = [event async for event in backend.stream(asked)]
+        await backend.close()
+    assert len(fake.bodies) == 2
+    assert not any(isinstance(event, Notice) for event in events)

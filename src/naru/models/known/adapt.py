@@ -18,6 +18,7 @@ _REFUSED_PARAMETER = re.compile(
     r"""(?:unsupported|unrecognized|unknown|unexpected|extra|invalid|not\ permitted|not\ allowed)[^'"`]{0,60}"""
     r"""(?:parameter|argument|field|keyword|inputs?|property|name)s?(?:[^'"`]{0,30}['"`]|\ supplied:\ )(\w+)"""
     r"""|['"`](\w+)['"`][^'"`]{0,20}(?:is\ (?:not\ (?:supported|permitted|allowed|a\ valid)|unsupported)|:?\s*extra)"""
+    r"""|['"`](\w+)['"`]\ cannot\ both\ be\ specified"""
     r"""|unsupported\ value:\ ['"`](\w+)['"`]\ does\ not\ support"""
     r"""|\b(\w+)['"`]?\ is\ deprecated"""
     r"""|"(\w+)"\],"msg":"extra\ inputs""",
@@ -35,6 +36,8 @@ _SENT_BY_US = frozenset(
             "response_format",
             "grammar",
             "user",
+            "top_p",
+            "parallel_tool_calls",
         ),
         *("reasoning_effort", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention"),
     }
@@ -46,6 +49,7 @@ _REFUSED_WORDS = {
 }
 """How an endpoint names what stands inside a tool or a message."""
 _REASONING = re.compile(r"""\breasoning_(?:content|details)\b|['"`]reasoning['"`]""", re.IGNORECASE)
+_REFUSED_ID = re.compile(r"(?:\b|_)id\b[^\n]{0,120}(?:length|too long|pattern|must be a)", re.IGNORECASE)
 _NEEDS_TOOLS = re.compile(r"must define tools|\btoolconfig\b|expects the [^ ]?tools\b", re.IGNORECASE)
 """Anthropic's words, Bedrock's, LiteLLM's before it asks either."""
 _MUST_BE = re.compile(r"\bmust\b|\bmissing\b|\brequired?\b", re.IGNORECASE)
@@ -74,6 +78,8 @@ class Learned:
     """The form of tool schemas that the endpoint was found to take; empty: the wire's own."""
     calls_need_tools: bool = False
     """The endpoint takes calls of a history only where tools are offered: else they are told as words."""
+    short_ids: bool = False
+    """The endpoint refuses ids of calls that are not its own."""
     form_in_words: bool = False
     """The endpoint was found to take a form of the answer only where no tools are offered."""
     tried_images: set[str] = field(default_factory=set)
@@ -123,7 +129,10 @@ class Learned:
         ):
             pass
         elif (
-            self._needs_tools(error, request) or self._refused_detail(error, request) or self._refused_parameter(error)
+            self._needs_tools(error, request)
+            or self._refused_ids(error, request)
+            or self._refused_detail(error, request)
+            or self._refused_parameter(error)
         ):
             return True
         elif before.system_role and not self.takes_system and may_mean_roles(error) and _has_system(request):
@@ -147,6 +156,13 @@ class Learned:
         elif profile.reasoning != "none" and any(turn.reasoning for turn in request.messages):
             self.profile = replace(profile, reasoning="none")
         return self.profile != profile
+
+    def _refused_ids(self, error: ModelError, request: ChatRequest) -> bool:
+        """Send ids of calls that every endpoint takes, where it says how they must be."""
+        if error.status not in {400, 422} or self.short_ids or not any(turn.tool_calls for turn in request.messages):
+            return False
+        self.short_ids = _REFUSED_ID.search(error.message) is not None
+        return self.short_ids
 
     def _needs_tools(self, error: ModelError, request: ChatRequest) -> bool:
         """Tell calls in words where they are refused without tools: in a run's last turn, or for who offers none."""

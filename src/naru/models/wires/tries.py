@@ -11,6 +11,7 @@ from naru.messages import ChatRequest, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.answer_form import in_words
+from naru.models.asking.call_ids import with_short_ids
 from naru.models.asking.offer import Offer, offer
 from naru.models.asking.strategy import OF_OLLAMA, OVERRIDE, prepare
 from naru.models.backend import Backend
@@ -102,6 +103,8 @@ class Tries:
         request = self._offered.request
         if request.tools and (self._trial.says_form or not self._wire.form_beside_tools):
             request = in_words(request, self._where)
+        if self.learned.short_ids:
+            request = replace(request, messages=with_short_ids(request.messages))
         if self.learned.calls_need_tools and not request.tools:
             profile = replace(profile, tool_role=False)
         self._sent = prepare(request, profile, self._wire.carries, endpoint=self._where)
