@@ -289,3 +289,33 @@ async def test_what_is_held_to_here_is_not_asked_of_an_endpoint_that_refuses_it(
         await backend.close()
     assert len(fake.bodies) == 2
     assert not any(isinstance(event, Notice) for event in events)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "messages.1.content: Input should be a valid string",
+        "Invalid value for 'content': expected a string, got null.",
+        "messages[1].content is required",
+    ],
+)
+async def test_calls_without_words_are_sent_beside_an_empty_text_where_null_is_refused(said: str) -> None:
+    asked = replace(
+        ASK,
+        messages=[
+            Message("user", "hi"),
+            Message("assistant", tool_calls=(ToolCall("c1", "one", {}),)),
+            Message("tool", "42", tool_call_id="c1"),
+        ],
+    )
+
+    def answer(body: dict[str, Any]) -> Reply:
+        is_null = any(turn["content"] is None for turn in body["messages"])
+        return json_reply({"error": {"message": said}}, 400) if is_null else OK
+
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        for _ in range(2):
+            assert Text("ok") in [event async for event in backend.stream(asked)]
+        await backend.close()
+    assert [body["messages"][1]["content"] for body in fake.bodies] == [None, "", ""]

@@ -315,3 +315,25 @@ async def test_less_thinking_is_asked_for_where_an_endpoint_does_not_know_a_word
             assert [event async for event in backend.stream(asked) if isinstance(event, Text)] == [Text("ok")]
         await backend.close()
     assert [body["reasoning_effort"] for body in fake.bodies] == ["max", "xhigh", "high", "high"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Thinking mode does not support this tool_choice",
+        "tool_choice 'required' is incompatible with thinking enabled",
+        "The tool_choice parameter does not support being set to required or object in thinking mode",
+    ],
+    ids=["DeepSeek", "Kimi", "Qwen"],
+)
+async def test_a_model_that_cannot_be_made_to_call_is_asked_all_the_same_and_the_caller_hears_it(said: str) -> None:
+    async with serve(
+        lambda body: json_reply({"error": {"message": said}}, 400) if "tool_choice" in body else OK
+    ) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        asked = ChatRequest("m", [Message("user", "hi")], tools=tools_of(2), tool_choice="required")
+        events = [event async for event in backend.stream(asked)]
+        await backend.close()
+    assert Text("ok") in events
+    assert [event.text.partition(":")[0] for event in events if isinstance(event, Notice)] == ["tool_choice"]
+    assert [len(body["tools"]) for body in fake.bodies] == [2, 2]

@@ -49,6 +49,10 @@ _REFUSED_WORDS = {
 }
 """How an endpoint names what stands inside a tool or a message."""
 _REASONING = re.compile(r"""\breasoning_(?:content|details)\b|['"`]reasoning['"`]""", re.IGNORECASE)
+_REFUSED_NULL = re.compile(
+    r"\bcontent\b[^\n]{0,80}(?:\bnull\b|\bnone\b|valid string|expected (?:a )?string|be a string|is required)",
+    re.IGNORECASE,
+)
 _REFUSED_ID = re.compile(r"(?:\b|_)id\b[^\n]{0,120}(?:length|too long|pattern|must be a)", re.IGNORECASE)
 _NEEDS_TOOLS = re.compile(r"must define tools|\btoolconfig\b|expects the [^ ]?tools\b", re.IGNORECASE)
 """Anthropic's words, Bedrock's, LiteLLM's before it asks either."""
@@ -126,6 +130,7 @@ class Learned:
             self._refused_reasoning(error, request)
             or self._refused_images(error, request)
             or self._refused_budget(error, request)
+            or self._refused_null(error, request)
         ):
             pass
         elif (
@@ -156,6 +161,16 @@ class Learned:
         elif profile.reasoning != "none" and any(turn.reasoning for turn in request.messages):
             self.profile = replace(profile, reasoning="none")
         return self.profile != profile
+
+    def _refused_null(self, error: ModelError, request: ChatRequest) -> bool:
+        """Say nothing beside calls as an empty text, where null is refused; providers differ."""
+        says_null = any(turn.tool_calls and not turn.content for turn in request.messages)
+        if error.status not in {400, 422} or not says_null or self.profile.empty_content == "empty":
+            return False
+        if not _REFUSED_NULL.search(error.message):
+            return False
+        self.profile = replace(self.profile, empty_content="empty")
+        return True
 
     def _refused_ids(self, error: ModelError, request: ChatRequest) -> bool:
         """Send ids of calls that every endpoint takes, where it says how they must be."""
@@ -253,7 +268,7 @@ def tool_key(tool: ToolDefinition) -> str:
 def _difference(before: Profile, after: Profile) -> str:
     names = (
         *("native_tools", "system_role", "alternation", "tool_role", "reasoning", "reasoning_needed", "images"),
-        "adapts_thinking",
+        *("adapts_thinking", "empty_content"),
     )
     return ", ".join(
         f"{name}={getattr(after, name)}" for name in names if getattr(after, name) != getattr(before, name)

@@ -29,6 +29,7 @@ _ABOUT_TOOLS = re.compile(r"tool|function|declaration|schema|grammar|parameters|
 _BESIDE_TOOLS = re.compile(r"\b(?:tools?|functions?)\b", re.IGNORECASE)
 _ABOUT_FORM = re.compile(r"json|response.(?:format|mime)|structured", re.IGNORECASE)
 _ABOUT_THINKING = re.compile(r"reasoning|effort|think", re.IGNORECASE)
+_ABOUT_CHOICE = re.compile(r"tool.?choice", re.IGNORECASE)
 _VAGUE = re.compile(r"invalid[ _]argument|invalid request|bad request", re.IGNORECASE)
 _GRAMMAR_FORM = "llama.cpp"
 logger = logging.getLogger(__name__)
@@ -149,6 +150,7 @@ class Trial:
             or self._left_out_pointed(error, sent)
             or self._said_form(error)
             or self._left_thinking_out(error)
+            or self._left_choice_out(error)
             or self._started_search(error, sent)
         ):
             return None
@@ -171,6 +173,14 @@ class Trial:
         done = f"asked for as {nearest}" if nearest else "not passed on"
         said = f"thinking ({effort}): {done}, the endpoint refuses it here ({error.message[:200]})"
         self._request = replace(self._request, extra=extra, notes=(*self._request.notes, said))
+        return True
+
+    def _left_choice_out(self, error: ModelError) -> bool:
+        """Leave it to the model whether it calls, where it cannot be made to: few can while they think."""
+        if self._request.tool_choice in (None, "auto", "none") or not _ABOUT_CHOICE.search(error.message):
+            return False
+        said = f"tool_choice: not passed on, the endpoint refuses it here ({error.message[:200]})"
+        self._request = replace(self._request, tool_choice=None, notes=(*self._request.notes, said))
         return True
 
     def _changed_form(self, error: ModelError, sent: Mapping[str, str]) -> bool:
