@@ -164,3 +164,17 @@ def test_two_probes_side_by_side_keep_what_both_found(tmp_path: Path) -> None:
     found = Findings(path)
     assert found.apply("e", "one", Profile()).strategy == "guided"
     assert found.apply("e", "two", Profile()).strategy == "prompted"
+
+
+async def test_the_local_engine_is_known_to_see_no_pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ollama's clients are told so by /api/show, and what a tool drew is told as not shown."""
+
+    async def started(self: LocalEngine) -> None:
+        self.base_url = "http://127.0.0.1:9/v1"
+
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF" + bytes(2000))
+    monkeypatch.setattr(LocalEngine, "start", started)
+    backend = await open_backend(Settings(model={"model": str(path)}, hub={"data_dir": tmp_path}))
+    assert for_model(backend, "").profile.images == "none"
+    await backend.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -216,7 +217,7 @@ async def _open_local(settings: Settings, findings: Findings, progress: Progress
     engine = LocalEngine(path, alias=name, options=options)
     await engine.start()
     knowledge = Knowledge(
-        profile_for(name),
+        replace(profile_for(name), images="none"),  # It is started without what models see with.
         default_model=name,
         endpoint="local",
         findings=findings,
