@@ -349,3 +349,11 @@ async def test_a_picture_reaches_a_small_model_too(shop) -> None:
     seen = (TextPart("What is it?"), ImagePart("image/png", "iVBORw0KGgo="))
     await events_of(backend, shop, ChatRequest("m", [Message("user", seen)]))
     assert backend.requests[0].messages[-1].content == seen
+
+
+@pytest.mark.parametrize("small", [False, True], ids=["ordinary", "small"])
+async def test_what_was_said_of_the_request_is_said_at_the_end_of_its_run(shop, small: bool) -> None:
+    """N19: what a face did not read, what was not offered."""
+    backend = ScriptedBackend(lambda request: "Nothing to look up.", profile=Profile(small=small))
+    events = await events_of(backend, shop, replace(ask(), notes=("speed: not read here",)))
+    assert end(events).note.startswith("speed: not read here")

@@ -100,7 +100,7 @@ async def run(
     executor = Executor(pages or toolset, budget, context, pages.cut if pages else cut)
     work = _Run(backend, executor, planner, budget)
     work.client_tools = frozenset(tool.name for tool in request.tools)
-    work.note = "; ".join(problems)
+    work.note = "; ".join((*request.notes, *problems))
     work.missing = hooks.missing
     happening = work.events(bool(tools))
     if helped and hooks.recall is not None:

@@ -70,6 +70,12 @@ def said(content: Any) -> dict[str, Any]:
         *((MESSAGES, {"max_tokens": most}, "max_tokens") for most in (None, -1)),
         *((path, {"tool_choice": choice}, "tool_choice") for path in (CHAT, RESPONSES, MESSAGES) for choice in WANTING),
         (RESPONSES, {"tool_choice": "required", "tools": [{"type": "web_search"}]}, "tool_choice"),
+        *(
+            (path, {"model": "m+tools", "tool_choice": WANTING[-1]}, "tool_choice")
+            for path in (CHAT, RESPONSES, MESSAGES)
+        ),
+        (CHAT, {"messages": [said([{"type": "image_url", "image_url": {"url": ""}}])]}, "messages[0].content[0]"),
+        (MESSAGES, {"output_config": {"effort": 5}}, "output_config.effort"),
         (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
         (OLLAMA, {"think": 5}, "think"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),

@@ -39,6 +39,7 @@ from naru.tools.wrappers import FilteredToolset
 from naru.web.face.exchange import Exchange, Outgoing
 from naru.web.face.hub import ChatHub
 from naru.web.face.memory import Recent, place_of, places_of
+from naru.web.face.reading.tools import check_choice
 from naru.web.face.repeats import answered_calls, without_repeats
 from naru.web.face.seam import Asked, FaceEvent, FaceTake, HubTools, ToolNote
 
@@ -130,6 +131,7 @@ class Answers:
         caller = context.caller
         shown = request.messages
         hub_tools = await toolset.tools()
+        check_choice(request.tool_choice, (*request.tools, *hub_tools))
         renamed = _renamed(request.tools, hub_tools)
         request = replace(_with_names(request, renamed), messages=self._with_hub_turns(caller, request.messages))
         back = {new: old for old, new in renamed.items()}

@@ -164,6 +164,16 @@ def _named(choice: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
+def check_choice(choice: str | JsonObject | None, tools: Sequence[ToolDefinition]) -> None:
+    """Refuse a choice of a tool that is not among all that are offered.
+
+    Raises:
+        BadRequestError: it names one.
+    """
+    if name := _named(choice):
+        _check_offered(name, tools)
+
+
 def _check_offered(name: str, tools: Sequence[ToolDefinition]) -> None:
     if not any(tool.name == name for tool in tools):
         raise BadRequestError(f"tool_choice names {name!r}, which is not among the tools.", param="tool_choice")
