@@ -18,6 +18,7 @@ from naru.models.scripted import Answer, ScriptedBackend
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.anthropic import AnthropicBackend
 from naru.models.wires.ollama import OllamaBackend
+from naru.models.wires.openai_http import OpenAIBackend
 from naru.models.wires.responses import ResponsesBackend
 from tests.models.fake_endpoint import Reply, json_reply, serve
 from tests.web.conftest import MemoryHub, application, served
@@ -318,3 +319,16 @@ async def test_a_request_that_asks_nothing_loads_and_unloads_the_model_where_it_
     sent = [body for body in endpoint.bodies if "messages" in body]
     assert [body["keep_alive"] for body in sent] == ["9m", 0]
     assert [(body["messages"], body["options"]) for body in sent] == [([], {"num_ctx": 4096})] * 2
+
+
+@pytest.mark.parametrize("length", [4096, 0], ids=["told", "not known"])
+async def test_the_context_of_a_model_is_that_of_its_endpoint_or_is_not_told(length: int) -> None:
+    """VS Code and others divide the room of a conversation by it."""
+    listed = {"object": "list", "data": [{"id": "m", **({"max_model_len": length} if length else {})}]}
+    async with serve(lambda _: json_reply(listed)) as endpoint:
+        backend = OpenAIBackend(Endpoint.of(endpoint.base_url), model="m")
+        async with served(application(MemoryHub(backend))) as url:
+            _, shown = await post(f"{url}/api/show", {"model": "m"})
+        await backend.close()
+    lengths = [value for name, value in shown["model_info"].items() if name.endswith(".context_length")]
+    assert lengths == [length] * bool(length)

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from naru.errors import ModelError
 from naru.messages import ChatRequest, ToolDefinition
-from naru.models.asking.answer_form import form_asked
 from naru.models.known import thinking
 from naru.models.known.adapt import Learned, tool_key
 from naru.models.known.pointed import pointed_at
@@ -68,11 +67,15 @@ class _Search:
 class Trial:
     """What to send next, and what an answer to it teaches."""
 
-    def __init__(self, learned: Learned, request: ChatRequest, form: str = "openai") -> None:
+    def __init__(
+        self, learned: Learned, request: ChatRequest, form: str = "openai", *, holds_answer: bool = False
+    ) -> None:
+        """Begin; `holds_answer` says that the request wants its answer in a form."""
         self._learned = learned
         self._request = learned.without_refused(request)
         self._form = form
         self._tries_form = False
+        self._holds_answer = holds_answer
         self.says_form = learned.form_in_words and bool(request.tools)
         """The form of the answer is told in words: the endpoint takes none beside tools, or may not."""
         self._left = ATTEMPTS - 1
@@ -159,7 +162,7 @@ class Trial:
     def _said_form(self, error: ModelError) -> bool:
         """Tell the form of the answer in words, where tools beside it may be the trouble: no tool is blamed."""
         is_about = _BESIDE_TOOLS.search(error.message) and _ABOUT_FORM.search(error.message)
-        self.says_form = not self.says_form and bool(is_about and self._request.tools and form_asked(self._request))
+        self.says_form = not self.says_form and bool(is_about and self._request.tools and self._holds_answer)
         return self.says_form
 
     def _left_thinking_out(self, error: ModelError) -> bool:

@@ -10,7 +10,7 @@ from naru.errors import ModelError
 from naru.messages import ChatRequest, MediaPart
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
-from naru.models.asking.answer_form import in_words
+from naru.models.asking.answer_form import form_asked, in_words
 from naru.models.asking.call_ids import with_short_ids
 from naru.models.asking.offer import Offer, offer
 from naru.models.asking.strategy import OF_OLLAMA, OVERRIDE, prepare
@@ -85,7 +85,7 @@ class Tries:
         self._schemas = schemas
         self._where = where
         self._asked = request
-        self._trial = Trial(self.learned, request, schemas)
+        self._trial = Trial(self.learned, request, schemas, holds_answer=form_asked(request) is not None)
         self._offered: Offer
         self._sent: ChatRequest
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from naru.errors import ModelError, NaruError, NotFoundError
 from naru.messages import JsonObject
-from naru.models.backend import for_model
+from naru.models.backend import for_model, inform
 from naru.models.known.count import count
 from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
@@ -95,12 +95,15 @@ class Models:
             raise NotFoundError(f"model '{name[:80]}' not found", remedy="GET /api/tags lists them.")
         hub = self._core.hub
         model, _ = await self._core.names.resolve(name.removesuffix(HUB_TOOLS_SUFFIX))
+        await inform(hub.backend, model)
         profile = for_model(hub.backend, model).profile
         abilities = ["completion", "tools"]
         abilities += [] if profile.images == "none" else ["vision"]
         abilities += [] if profile.reasoning in ("", "none") else ["thinking"]
         context = profile.context_tokens or hub.settings.model.context_tokens
-        family = {"general.architecture": profile.family, f"{profile.family}.context_length": context}
+        family: JsonObject = {"general.architecture": profile.family}
+        if context:  # Clients take no length for their own default, and 0 for no room at all.
+            family[f"{profile.family}.context_length"] = context
         told = {"license": "", "modelfile": "", "parameters": "", "template": "{{ .Prompt }}"}
         return {
             **told,
