@@ -37,8 +37,9 @@ _KINDS: Kinds = {
 }
 _READ = frozenset(
     "model messages max_tokens system metadata thinking output_config output_format stop_sequences stream temperature "
-    "tools tool_choice mcp_servers thread cache_control".split()
+    "tools tool_choice mcp_servers thread cache_control betas anthropic_beta anthropic_version".split()
 ) | {*_PASSED}
+"""The last three say which forms the client writes: all of them are read."""
 
 
 class ThreadError(BadRequestError):
