@@ -190,7 +190,11 @@ def codes() -> dict[str, dict[str, str]]:
                 _of_call(node, found, is_model="models" in path.parts)
             elif isinstance(node, ast.ClassDef):
                 _of_class(node, found["api"])
-    for code in (*failures._BY_STATUS.values(), *(row[0] for row in failures._BY_TEXT)):
+    for code in (
+        *failures._BY_STATUS.values(),
+        *failures._BY_OWN_CODE.values(),
+        *(row[0] for row in failures._BY_TEXT),
+    ):
         found["model"].setdefault(code, "")
     found["server"] = {f"{code}NNN" if code.endswith("_") else code: text for code, text in found["server"].items()}
     return found

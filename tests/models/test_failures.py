@@ -45,6 +45,12 @@ async def ask(replies: list[Reply]) -> None:
         pytest.param(json_reply({"error": {"message": "bad key"}}, 401), "unauthorized", "bad key", id="401"),
         pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", "not found", id="404"),
         pytest.param(json_reply({"detail": "no"}, 422), "refused", "no", id="422-detail"),
+        pytest.param(
+            json_reply({"error": {"message": "The prompt was filtered.", "code": "content_filter"}}, 400),
+            "content_filter",
+            "in other words",
+            id="azures-filter",
+        ),
         pytest.param(json_reply([{"error": {"message": "list"}}], 400), "refused", "list", id="google-list"),
         pytest.param(
             json_reply({"error": {"message": "m does not support tools"}}, 400),

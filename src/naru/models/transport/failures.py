@@ -80,8 +80,8 @@ _BY_STATUS = {
     429: "rate_limited",
     500: "upstream_failed",
 }
-_BY_OWN_CODE = {"context_length_exceeded": "context_exceeded"}
-"""OpenAI's and Groq's, whose words for it differ by model."""
+_BY_OWN_CODE = {"context_length_exceeded": "context_exceeded", "content_filter": "content_filter"}
+"""OpenAI's and Groq's, whose words for it differ by model; Azure's, by which its clients tell a refusal."""
 _OF_KEY = "insufficient_quota"
 """OpenAI's type of what is over for a whole account: credit, and limits on spending."""
 _SPANS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
@@ -93,6 +93,7 @@ _RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreacha
 _REMEDIES = {
     "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
     "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
+    "content_filter": "Ask in other words: the endpoint's filter let these not pass.",
     "media_unsupported": "Leave the picture or sound out, or ask a model that takes it.",
     "context_exceeded": "Shorten the conversation, offer fewer tools, or raise the context size.",
     "not_an_api": "The base URL does not point to an OpenAI-compatible API; it usually ends in /v1.",
