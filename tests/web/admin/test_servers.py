@@ -432,7 +432,12 @@ async def test_s50_no_call_reaches_a_tool_that_changed_until_it_is_approved(tmp_
         ]
         assert any("id_rsa" in line for line in shown["withheldTools"][0]["diff"])
         assert server.calls == ["t1"]
-        approved = await client.post(f"{BASE}/m/approve", json={"tools": ["t1"]})
+        seen = {"t1": shown["withheldTools"][0]["sha256"]}
+        stale = await client.post(f"{BASE}/m/approve", json={"tools": {"t1": "0" * 64}})
+        assert stale.status_code == 409
+        assert "has changed since you looked" in stale.json()["detail"]
+        assert (await client.get(f"{BASE}/m")).json()["tools"] == []
+        approved = await client.post(f"{BASE}/m/approve", json={"tools": seen})
         assert approved.json()["tools"] == ["t1"]
         assert (await hub.manager.call_tool("m", "t1", {})).text == "t1"
         assert (await client.post(f"{BASE}/m/approve", json={"tools": ["nope"]})).status_code == 404

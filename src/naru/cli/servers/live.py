@@ -91,8 +91,8 @@ def approve(
         return
     if not confirmed(f"Approve {len(chosen)} of {name}?", yes=yes):
         raise typer.Exit(Exit.NOT_WELL)
-    names = [one["name"] for one in chosen]
-    shown = hub.ask(server_path(name, "approve"), method="POST", body={"tools": names})
+    seen = {one["name"]: one["sha256"] for one in chosen}
+    shown = hub.ask(server_path(name, "approve"), method="POST", body={"tools": seen})
     line = f"{name}: {shown['toolCount']} tools offered, {len(shown['withheldTools'])} withheld"
     print_outcome(shown, line, as_json=as_json)
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from naru.errors import NotFoundError
+from naru.errors import ConflictError, NotFoundError
 from naru.messages import JsonObject, ToolDefinition
 from naru.records import ServerRecord, now_ms
 from naru.stores.files.atomic import file_lock, replace_file
@@ -132,15 +132,21 @@ class PinBook:
         return [server, *(name for name in self._servers if name.startswith(f"{server}/"))]
 
     def approve(self, record: ServerRecord, tools: Iterable[str] | None = None) -> list[str]:
-        """Approve tools as they are now, or all of the server's; return those that were not approved before.
+        """Approve tools, or all of the server's; return those that were not approved before.
 
         Waits for its turn at the file: call it from a thread.
 
+        Args:
+            record: the server's.
+            tools: their names; a mapping says with each the `sha256` of what the person saw, else it is as it is now.
+
         Raises:
             NotFoundError: no such tool was ever listed.
+            ConflictError: a tool is not the one that was seen any more; none is approved.
             StoreError: it could not be kept.
         """
         approved: list[str] = []
+        seen = tools if isinstance(tools, Mapping) else {}
 
         def edit(known: _Server | None) -> _Server | None:
             pins = dict(known.pins) if known else {}
@@ -148,6 +154,11 @@ class PinBook:
             for name in wanted:
                 if name not in pins:
                     raise NotFoundError(f"Server {record.name!r} has listed no tool {name!r}.")
+                if seen.get(name, pins[name].sha256) != pins[name].sha256:
+                    raise ConflictError(
+                        f"Tool {name!r} of server {record.name!r} has changed since you looked; nothing was approved.",
+                        remedy="Look at how it differs now, then approve it.",
+                    )
             approved[:] = [name for name in wanted if pins[name].status is not PinStatus.APPROVED]
             for name in approved:
                 pins[name] = _approved(pins[name].seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from naru.config import PolicySettings
@@ -18,7 +18,7 @@ from naru.connections.rules.foreign_text import (
 )
 from naru.connections.rules.launch_policy import judge_launch, package_warnings
 from naru.connections.rules.pins import Pin, PinBook, PinStatus
-from naru.errors import NotFoundError, PolicyError, StoreError
+from naru.errors import ConflictError, NotFoundError, PolicyError, StoreError
 from naru.messages import Part, ResourcePart, TextPart, ToolDefinition, ToolResult
 from naru.records import ServerRecord, TransportType
 from naru.stores.unused_keys import unused_keys
@@ -155,25 +155,26 @@ class PolicyGuard:
         """Return a result cut to the limit."""
         return self.policy.cap(result)
 
-    def approve(self, record: ServerRecord, tools: Sequence[str] | None = None) -> list[str]:
-        """Approve tools as they are now, whoever they were listed to. Waits for its turn: call it from a thread.
+    def approve(self, record: ServerRecord, tools: Iterable[str] | None = None) -> list[str]:
+        """Approve tools, whoever they were listed to, as `PinBook.approve` does. Waits: call it from a thread.
 
         Raises:
             NotFoundError: no such tool was ever listed.
+            ConflictError: they were listed to nobody as the person saw them.
             StoreError: it could not be kept.
         """
         places = [place for place in self.pins.places(record.name) if self.pins.pins(place)] or [record.name]
         approved: dict[str, None] = {}
-        missing: NotFoundError | None = None
+        refused: list[NotFoundError | ConflictError] = []
         for place in places:
             try:
                 approved |= dict.fromkeys(self.pins.approve(record.model_copy(update={"name": place}), tools))
-            except NotFoundError as error:
-                missing = error
+            except (NotFoundError, ConflictError) as error:
+                refused.append(error)
             finally:
                 self._reviewed.pop(place, None)  # after it: meanwhile the list may have been judged as it was
-        if missing is not None and len(places) == 1:
-            raise missing
+        if len(refused) == len(places):
+            raise refused[-1]
         return list(approved)
 
     def look_again(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -184,7 +185,7 @@ class AdminServers:
         )
 
     async def approve(self, request: Request) -> Response:
-        """Approve tools that changed or came later, as they are now."""
+        """Approve tools that changed or came later, as they were shown."""
         record = await self._record(request.path_params["name"])
         raw = await request.body()
         body = parse_body(wire.ToolNames, await read_json(request) if raw.strip() else {})
@@ -193,7 +194,7 @@ class AdminServers:
             note_audit(request.scope, approved=await asyncio.to_thread(guard.approve, record, wanted))
         return self._shown(record)
 
-    def _approvable(self, record: ServerRecord, wanted: list[str] | None) -> list[str] | None:
+    def _approvable(self, record: ServerRecord, wanted: Collection[str] | None) -> Collection[str] | None:
         """Return which tools to approve, None for all: nobody approves what they do not see. Raises NotFoundError."""
         if reach().is_whole:
             return wanted

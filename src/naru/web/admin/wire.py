@@ -56,9 +56,9 @@ class ServerChange(_Wire):
 
 
 class ToolNames(_Wire):
-    """Tools to approve; all of the server's when left out."""
+    """Tools to approve, each with the `sha256` that was shown, or their names alone; all when left out."""
 
-    tools: list[str] | None = None
+    tools: dict[str, str] | list[str] | None = None
 
 
 class LastFailure(_Wire):
@@ -112,6 +112,8 @@ class WithheldTool(_Wire):
     status: str
     reason: str
     diff: list[str] = Field(default_factory=list)
+    sha256: str = ""
+    """Of what `diff` shows; empty where nobody can approve it."""
 
 
 class ServerDetail(ServerSummary):
@@ -224,7 +226,7 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
             name=tool.name,
             status=tool.status,
             reason=spoken(tool.reason),
-            diff=pins[tool.name].diff() if tool.status in PENDING and tool.name in pins else [],
+            **({"diff": pin.diff(), "sha256": pin.sha256} if tool.status in PENDING and (pin := pins.get(tool.name)) else {}),
         )
         for tool in guard.withheld(pinned, connection.tools)
         if seen.tool(name, tool.name, hints.get(tool.name))

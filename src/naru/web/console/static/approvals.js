@@ -83,7 +83,7 @@ export async function approvalsPage(main) {
       (tools.length > 0 || !waiting.length) && h("p", { className: "lead" }, t("approvalsLead")), !may("operator") && barred("operator"),
       !tools.length && !waiting.length && empty(t("noApprovals")),
       tools.map((tool) => h("section", { className: "card", "aria-label": `${tool.server} ${tool.name}` }, withheldTool(tool, may("operator") && (async () => {
-        await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: [tool.name] } });
+        await api(`/api/mcp/servers/${encodeURIComponent(tool.server)}/approve`, { method: "POST", body: { tools: { [tool.name]: tool.sha256 } } });
         await load();
       }), tool.server))),
       standing.length > 0 && standingCalls(standing, load));

@@ -98,14 +98,15 @@ function explanation(server) {
 
 function withheld(server, load, mayApprove) {
   if (!server.withheldTools?.length) return null;
-  const approve = (names) => async () => {
-    await api(path(server.name, "approve"), { method: "POST", body: { tools: names } });
-    say(t("approved", { name: names.join(", ") }));
+  const approve = (tools) => async () => {
+    const seen = Object.fromEntries(tools.map((tool) => [tool.name, tool.sha256]));
+    await api(path(server.name, "approve"), { method: "POST", body: { tools: seen } });
+    say(t("approved", { name: Object.keys(seen).join(", ") }));
     await load();
   };
   const waiting = server.withheldTools.filter((tool) => ["pending", "changed"].includes(tool.status));
   return h("section", { className: "card notice wait-card", "aria-label": t("withheld") },
     h("div", { className: "head" }, h("h2", {}, t("withheld")), h("span", { className: "push" }),
-      mayApprove && waiting.length > 1 && action(t("approveAll"), approve(waiting.map((tool) => tool.name)), { className: "main" })),
-    server.withheldTools.map((tool) => withheldTool(tool, mayApprove && approve([tool.name]))));
+      mayApprove && waiting.length > 1 && action(t("approveAll"), approve(waiting), { className: "main" })),
+    server.withheldTools.map((tool) => withheldTool(tool, mayApprove && approve([tool]))));
 }
