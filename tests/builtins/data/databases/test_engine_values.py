@@ -31,6 +31,12 @@ pytestmark = pytest.mark.slow  # each database is a process of its own
         ("'infinity'::TIMESTAMPTZ", "infinity"),
         ("'9999-12-31 23:59:59.999999'::TIMESTAMP", "9999-12-31T23:59:59.999999"),
         ("NULL::TIMESTAMP_MS", None),
+        ("['infinity'::TIMESTAMP, '2024-01-02 03:04:05', NULL]", ["infinity", "2024-01-02T03:04:05", None]),
+        ("{'a''b': {'t': ['-infinity'::TIMESTAMPTZ]}, 'n': 1}", {"a'b": {"t": ["-infinity"]}, "n": 1}),
+        ("[NULL, {'t': 'infinity'::TIMESTAMP_S}]", [None, {"t": "infinity"}]),
+        ("MAP {'infinity'::TIMESTAMP: [['infinity'::TIMESTAMP]]}", {"infinity": [["infinity"]]}),
+        ("row('infinity'::TIMESTAMP, 0.1::FLOAT)", ["infinity", 0.1]),
+        ("array_value('infinity'::TIMESTAMP, NULL)", ["infinity", None]),
     ],
 )
 async def test_a_value_of_duckdb_is_told_whole(expression: str, told: object, odd_duckdb: Database):

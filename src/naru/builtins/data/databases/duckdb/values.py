@@ -1,24 +1,21 @@
 """What DuckDB's driver for Python makes less of, asked for whole.
 
 It tells an interval's months as 30 days each, cuts nanoseconds, shows a FLOAT's 0.1 as 0.10000000149011612, and takes
-infinity for the last day that Python knows.
+infinity for the last moment that Python knows.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, text_literal
 
 _MARK = '"'
-_AS_TEXT = dict.fromkeys(("interval", "timestamp_ns", "time_ns", "float", "date"), "VARCHAR")
-_IN_THE_END = _AS_TEXT | {"float": "DOUBLE"}
-"""A FLOAT's shortest digits are those of its text."""
-
+_TOLD_AS_TEXT = frozenset({"interval", "timestamp_ns", "time_ns", "date"})
 _MOMENTS = frozenset({"timestamp", "timestamp_s", "timestamp_ms", "timestamp with time zone"})
 
 
@@ -33,10 +30,10 @@ def run_whole(cursor: duckdb.DuckDBPyConnection, query: str) -> list[tuple[str, 
     with contextlib.suppress(duckdb.Error):  # said again, and told, when it is run
         columns = cursor.execute(f"SELECT * FROM (\n{query}\n) naru_described LIMIT 0").description or ()  # noqa: S608
     own = [f"c{place}" for place in range(len(columns))]
-    casts = [_cast(name, kind) for name, (_, kind, *_) in zip(own, columns, strict=True)]
-    if casts == own:
+    wholes = [_whole(name, kind) for name, (_, kind, *_) in zip(own, columns, strict=True)]
+    if wholes == own:
         return columns_of(cursor.execute(query))
-    cursor.execute(f"SELECT {', '.join(casts)} FROM (\n{query}\n) naru_whole({', '.join(own)})")  # noqa: S608  # judged
+    cursor.execute(f"SELECT {', '.join(wholes)} FROM (\n{query}\n) naru_whole({', '.join(own)})")  # noqa: S608  # judged
     return [(str(name), str(kind).lower()) for name, kind, *_ in columns]
 
 
@@ -45,23 +42,41 @@ def columns_of(cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     return [(str(name), str(kind).lower()) for name, kind, *_ in cursor.description or ()]
 
 
-def _cast(column: str, kind: Any) -> str:
+def _whole(value: str, kind: Any) -> str:
+    """Write what tells a value of this type whole; the value itself where the driver does."""
+    if kind.id in _TOLD_AS_TEXT:
+        return f"CAST({value} AS VARCHAR)"
+    if kind.id == "float":  # its shortest digits are those of its text
+        return f"CAST(CAST({value} AS VARCHAR) AS DOUBLE)"
     if kind.id in _MOMENTS:  # the finite ones stay what they are, for their form in JSON
-        whole = f"union_value(endless := CAST({column} AS VARCHAR))"
-        return f"CASE WHEN isfinite({column}) THEN union_value(moment := {column}) ELSE {whole} END"
-    texts = _shape(kind, _AS_TEXT)
-    if texts == _shape(kind, {}):
-        return column
-    return f"CAST(CAST({column} AS {texts}) AS {_shape(kind, _IN_THE_END)})"
-
-
-def _shape(kind: Any, leaves: Mapping[str, str]) -> str:
-    """Write a type, nested ones too, with other leaves; what cannot be written so is left as it is."""
+        whole = f"union_value(endless := CAST({value} AS VARCHAR))"
+        return f"CASE WHEN isfinite({value}) THEN union_value(moment := {value}) ELSE {whole} END"
     if kind.id in ("list", "array"):
-        (_, inner), *size = kind.children
-        return f"{_shape(inner, leaves)}[{size[0][1] if size else ''}]"
+        return _each(value, kind.children[0][1])
     if kind.id == "map":
-        return f"MAP({', '.join(_shape(inner, leaves) for _, inner in kind.children)})"
-    if kind.id == "struct" and all(name for name, _ in kind.children):
-        return f"STRUCT({', '.join(f'{quoted(name, _MARK)} {_shape(inner, leaves)}' for name, inner in kind.children)})"
-    return leaves.get(kind.id, str(kind))
+        parts = ((f"map_{name}s({value})", inner) for name, inner in kind.children)
+        return _made("map", value, [(part, _each(part, inner)) for part, inner in parts])
+    if kind.id == "struct":
+        return _made("struct_pack", value, [_field(value, name, inner) for name, inner in kind.children])
+    if kind.id == "tuple":
+        parts = ((f"struct_extract({value}, {place})", inner) for place, (_, inner) in enumerate(kind.children, 1))
+        return _made("row", value, [(part, _whole(part, inner)) for part, inner in parts])
+    return value
+
+
+def _each(values: str, kind: Any) -> str:
+    whole = _whole("x", kind)
+    return values if whole == "x" else f"list_transform({values}, lambda x: {whole})"
+
+
+def _field(value: str, name: str, kind: Any) -> tuple[str, str]:
+    part = f"struct_extract({value}, {text_literal(name, 'DuckDB')})"
+    told = f"{quoted(name, _MARK)} := "
+    return told + part, told + _whole(part, kind)
+
+
+def _made(function: str, value: str, parts: Sequence[tuple[str, str]]) -> str:
+    """Put a value together again of its parts, each as it is and whole, unless all are told whole as they are."""
+    if all(part == whole for part, whole in parts):
+        return value
+    return f"CASE WHEN {value} IS NOT NULL THEN {function}({', '.join(whole for _, whole in parts)}) END"
