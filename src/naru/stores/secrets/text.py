@@ -16,7 +16,8 @@ _NAME = (
 )
 _NEW = rf"(?!{MASK}|\$\{{(?:(?:env:)?\w{{1,80}}|input:[\w-]{{1,80}})\}}(?![^\s\"',;&\]\\]))"
 """A mask is left alone, and so is the name of a variable, as remedies write it."""
-_VALUE = rf"{_NEW}[^\s\"',;&}}\]\\]{{4,}}"
+_VALUE = rf"{_NEW}(?!\w{{0,3}}\)(?:\s|\Z))[^\s\"',;&}}\]\\]{{4,}}"
+"""Four letters at least; the bracket that ends a remark is none: `(using password: YES)`."""
 _WORD = (
     r"(?!(?:extra|fields?|inputs?|values?|missing|must|should|none|null|true|false|string|required|invalid|expected"
     r"|unexpected|unknown|this|type|read|write|admin)\b)"

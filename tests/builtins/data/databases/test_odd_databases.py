@@ -116,6 +116,26 @@ async def test_files_whose_names_come_to_the_same_are_all_asked(tmp_path: Path):
     await database.close()
 
 
+async def test_numbers_with_a_comma_are_numbers_where_semicolons_part_the_cells(tmp_path: Path):
+    pytest.importorskip("duckdb", reason="install the extra `duckdb`")
+    german = "Ware;Preis;Version;Satz;Teile\nBrot;1.234,50;1.2.3;-0,5;1,2,3\nMilch;;10.0.1; 3;4,5\n"
+    (tmp_path / "preise.csv").write_text(german, encoding="utf-8")
+    (tmp_path / "latin.csv").write_bytes("Größe;Preis\nklein;1,5\n".encode("cp1252"))  # of which a copy is read
+    (tmp_path / "prices.csv").write_text('item,price\nbread,"1,234"\n', encoding="utf-8")
+    (tmp_path / "torn.csv").write_bytes(b'a;b\n1,5;x\n"2;y\n')
+    database = open_database(settings(str(tmp_path), tmp_path))
+    asked = "SELECT Preis, Version, Satz, Teile FROM preise ORDER BY Preis"
+    assert (await database.query(asked)).records == [
+        {"Preis": 1234.5, "Version": "1.2.3", "Satz": -0.5, "Teile": "1,2,3"},
+        {"Preis": None, "Version": "10.0.1", "Satz": 3, "Teile": "4,5"},
+    ]
+    assert (await database.query("SELECT Größe, sum(Preis) AS p FROM latin GROUP BY ALL")).records == [
+        {"Größe": "klein", "p": 1.5}
+    ]
+    assert (await database.query("SELECT price FROM prices")).records == [{"price": "1,234"}]
+    await database.close()
+
+
 async def test_values_are_told_of_what_is_compared_as_it_stands_and_not_of_what_holds_others(tmp_path: Path):
     duckdb = pytest.importorskip("duckdb", reason="install the extra `duckdb`")
     with duckdb.connect(str(tmp_path / "nested.duckdb")) as made:
@@ -184,7 +204,8 @@ async def test_a_file_that_is_no_table_of_the_folder_is_not_read_by_its_name(
     (tmp_path / ".hidden.csv").write_text("a\n2\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)  # where such a name is found
     database = open_database(settings(str(tmp_path), tmp_path))
-    told = {"'.hidden.csv'": "is a file[.]", '".hidden.csv"': "is a file[.]", "'lots.csv'": "whose table is lots[.]"}
+    hidden = "is a file or called like one"
+    told = {"'.hidden.csv'": hidden, '".hidden.csv"': hidden, "'lots.csv'": "whose table is lots[.]"}
     for file, words in told.items():
         with pytest.raises(RefusedStatementError, match=words):
             await database.query(f"SELECT a FROM {file}")

@@ -258,7 +258,8 @@ class _Judge:
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:."):
             named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
             table = called(Path(str(node["table_name"])))
-            hint = f", whose table is {table}" if (named[0], table.lower()) in self._tables else ""
+            is_known = (named[0], table.lower()) in self._tables
+            hint = f", whose table is {table}" if is_known else " or called like one"
             return "" if named in self._tables else f"{node['table_name']!r} is a file{hint}"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
             return f"{node['table_name']} tells of the process"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from naru.builtins.data.databases.gather import quoted
+from naru.builtins.data.databases.gather import quoted, text_literal
 from naru.builtins.data.databases.open import TABLE_SUFFIXES
 from naru.builtins.data.documents.document import UnreadableError
 from naru.builtins.data.documents.files import MAX_FILE_BYTES
@@ -21,6 +21,7 @@ _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), _CSV),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
 }
+_OF_COMMAS = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*"
 _PACKED = ".gz"
 _TOLD = 5
 """Files of a folder that holds no table."""
@@ -94,8 +95,11 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: 
     """Make one view and return the encoding that was assumed: such a text is read from a copy in UTF-8."""
 
     def make(source: Path) -> None:
-        literal = str(source).replace("'", "''")
-        connection.execute(f"CREATE VIEW {quoted(name, _MARK)} AS SELECT * FROM {reader}('{literal}')")  # noqa: S608  # quoted
+        path = text_literal(str(source), "DuckDB")
+        table = f"{reader}({path})"
+        numbers = _with_commas(connection, table, path) if reader == _CSV else {}
+        told = f" REPLACE ({', '.join(f'{number} AS {column}' for column, number in numbers.items())})" * bool(numbers)
+        connection.execute(f"CREATE VIEW {quoted(name, _MARK)} AS SELECT *{told} FROM {table}")  # noqa: S608  # quoted
 
     try:
         make(file)
@@ -108,6 +112,27 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: 
         make(copy)
         return assumed
     return ""
+
+
+def _with_commas(connection: duckdb.DuckDBPyConnection, table: str, path: str) -> dict[str, str]:
+    """Return the columns whose every text is a number as `1.234,50`, each with what makes it one.
+
+    Where `;` parts a file's cells, `,` parts a number: the engine, told so, would take the points out of versions too.
+    """
+    with contextlib.suppress(duckdb.Error):  # said by what reads it
+        if connection.execute(f"SELECT delimiter FROM sniff_csv({path})").fetchall() != [(";",)]:  # noqa: S608  # a literal
+            return {}
+        described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608  # a literal
+        texts = [quoted(column, _MARK) for column, kind, *_ in described if kind == "VARCHAR"]
+        tests = (f"bool_and(regexp_full_match({one}, '{_OF_COMMAS}')) AND bool_or({one} LIKE '%,%')" for one in texts)
+        asked = ", ".join(tests)
+        found = connection.execute(f"SELECT {asked} FROM {table}").fetchone() if texts else None  # noqa: S608  # quoted
+        return {
+            one: f"CAST(replace(replace({one}, '.', ''), ',', '.') AS DOUBLE)"
+            for one, is_number in zip(texts, found or (), strict=False)
+            if is_number
+        }
+    return {}
 
 
 def _is_utf8(raw: bytes) -> bool:

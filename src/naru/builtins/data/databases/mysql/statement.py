@@ -70,7 +70,7 @@ _HARMLESS = frozenset(
     "min minute mod mode month monthname multipoint natural_sort_key not now nth_value ntile nullif nvl nvl2 "
     "oct octet_length or ord percent_rank percentile_cont percentile_disc period_add period_diff pi point "
     "polygon position pow power quarter quote radians rand rank regexp regexp_instr regexp_like regexp_replace "
-    "regexp_substr repeat replace reverse right rlike round row_count row_number rownum rpad rtrim schema "
+    "regexp_substr repeat replace reverse right rlike round row row_count row_number rownum rpad rtrim schema "
     "sec_to_time second sformat sha sha1 sha2 sign sin soundex space sqrt st_area st_asbinary st_asgeojson "
     "st_astext st_aswkb st_aswkt st_boundary st_centroid st_contains st_convexhull st_crosses st_difference "
     "st_dimension st_disjoint st_distance st_distance_sphere st_endpoint st_envelope st_equals st_exteriorring "
@@ -91,7 +91,7 @@ _WAYS = frozenset({"SQL_NO_CACHE", "STRAIGHT_JOIN", "SQL_SMALL_RESULT", "SQL_BIG
 _TABLE = re.compile(r"\A([\s(]*)TABLE\b", re.IGNORECASE)
 """MySQL's short form of `SELECT * FROM`, which MariaDB lacks."""
 _VALUES = re.compile(r"VALUES\b", re.IGNORECASE)
-"""A statement of its own to the server; to the parser only in FROM."""
+"""A statement of its own to the server; to the parser only in FROM, without an order."""
 _WORDS = {"ANY", "COLUMNS"}
 """Of the grammar, and called nothing."""
 _KNOWN_CALLS = (MySQL.Parser.FUNCTIONS.keys() | MySQL.Parser.OPERATION_MODIFIERS) - _WORDS
@@ -124,9 +124,9 @@ def judge(plain: str) -> str:
         QueryError: it is no SQL.
     """
     query = _TABLE.sub(r"\1SELECT * FROM", plain).strip().rstrip("; \t\r\n")
-    if _VALUES.match(query):
-        query = f"SELECT * FROM ({query}) AS naru_values"  # noqa: S608  # judged as it is sent
     try:
+        if _VALUES.match(query):
+            query = _in_from(query)
         statements = [one for one in sqlglot.parse(query, dialect=_MySQL) if one is not None]
     except RecursionError as error:
         raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.") from error
@@ -146,6 +146,17 @@ def judge(plain: str) -> str:
         if why := _refusal(node):
             raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
     return query
+
+
+def _in_from(values: str) -> str:
+    """Write VALUES as a SELECT of its rows, with the ORDER BY or LIMIT after them: so the parser knows it."""
+    depth, end = 0, len(values)
+    for token in MySQL().tokenize(values):
+        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if not depth and token.token_type in (TokenType.ORDER_BY, TokenType.LIMIT):
+            end = token.start
+            break
+    return f"SELECT * FROM ({values[:end]}) AS naru_values {values[end:]}".rstrip()  # noqa: S608  # judged as it is sent
 
 
 def without_comments(text: str) -> str:
