@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
 
 from naru.errors import NaruError
+from naru.gateway.alone import run_alone
 from naru.tools.toolset import Toolset
 
 
@@ -20,5 +20,4 @@ def run_stdio(make: Callable[[], Toolset], *, name: str, instructions: str = "")
     except NaruError as error:
         print(f"{name}: {error}", file=sys.stderr)  # noqa: T201  # a command's one line
         sys.exit(2)
-    # A program stands above all layers, though the tools that it serves do not: it alone loads the gateway.
-    importlib.import_module("naru.gateway.alone").run_alone(toolset, name=name, instructions=instructions)
+    run_alone(toolset, name=name, instructions=instructions)

@@ -32,6 +32,11 @@ def db() -> Iterator[HrDatabase]:
         ("재택근무", "재택근무 안내"),
         ("two-factor", "Security handbook"),
         ("the vacation policy document, please", "Vacation policy"),
+        ("could you kindly look up our rules on travel expense for me", "Travel expense rules"),
+        ("문서 중에서 재택근무 안내라는 것을 열어 줄래", "재택근무 안내"),
+        ("lost laptop", "Security handbook"),
+        ("where do I send receipts", "Travel expense rules"),
+        ("수료증 제출", "교육비 지원 제도"),
     ],
 )
 def test_the_document_that_is_meant_comes_first(db, query, title):
@@ -39,7 +44,7 @@ def test_the_document_that_is_meant_comes_first(db, query, title):
 
 
 @pytest.mark.parametrize(
-    "query", ["", "  ", "%", "_", "%%", "\\", "' OR 1=1 --", "nonsense xyzzy", "the document", "문서"]
+    "query", ["", "  ", "%", "_", "%%", "\\", "' OR 1=1 --", "nonsense xyzzy", "the document", "문서", "open the file for me", "자료 좀 열어 줘"]
 )
 def test_nothing_is_found_where_nothing_is_meant(db, query):
     assert find_documents(db, query) == []

@@ -20,6 +20,8 @@ SERVER = [sys.executable, "-m", "naru.builtins.hr.server"]
 async def test_the_official_client_lists_and_calls_the_four_tools(mode):
     async with Client(stdio_client(StdioServerParameters(command=SERVER[0], args=SERVER[1:])), mode=mode) as client:
         assert client.server_info.name == "naru-hr", "beside a hub and naru-data it is told apart"
+        offered = client.server_capabilities.model_dump(exclude_none=True).keys()
+        assert offered == {"tools", "logging"}, "it has no prompts, resources or completions"
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == [
             "search_docs",

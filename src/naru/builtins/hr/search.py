@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 from naru.builtins.hr.database import HrDatabase
 
 _WORD = re.compile(r"[0-9A-Za-z]+|[가-힣]+")
-_FILLER = frozenset(
-    (
-        *("a", "an", "the", "of", "for", "in", "on", "to", "about", "find", "search", "show", "me", "my", "our"),
-        *("please", "document", "documents", "doc", "docs", "file", "what", "is", "are", "how", "company"),
-        *("문서", "문서를", "찾아줘", "찾아", "보여줘", "보여", "알려줘", "알려", "관련", "대한", "대해", "자료"),
-        *("파일", "검색", "좀", "주세요", "무엇", "뭐야"),
-    )
-)
-"""Words that ask for a document rather than say which."""
 _PARTICLE = re.compile(r"(에서|에게|으로|이란|은|는|이|가|을|를|의|에|로|와|과|도|만)$")
 _SELECT = "SELECT id, title, category, content FROM documents"
+IN_TITLE = 3
+"""As often as a word in a text counts one of a title."""
+ENOUGH = 1 / 3
+"""Of what a query says, to be found in a text alone: `the document` is not found by its `the`."""
 MAX_DOCUMENTS = 5
 _LONGEST_QUERY = 2_000
 """What more there is says nothing new, and SQLite takes no pattern of 50,000 bytes."""
@@ -41,17 +37,24 @@ def find_documents(db: HrDatabase, query: str) -> list[dict[str, Any]]:
 
 
 def _by_words(db: HrDatabase, text: str) -> list[dict[str, Any]]:
-    words = [word for word in _words(text) if word not in _FILLER and (len(word) > 1 or not word.isascii())]
-    if not words:
-        return []
-    scored = []
-    for row in db.rows(f"{_SELECT} ORDER BY id"):
-        title, content = _squeezed(row["title"]), _squeezed(f"{row['content']} {row['category']}")
-        score = sum(3 if _holds(title, word) else 1 if _holds(content, word) else 0 for word in words)
-        if score:
-            scored.append((score, row))
-    best = max((score for score, _ in scored), default=0)
-    fitting = [(score, row) for score, row in scored if score * 2 > best]
+    """Weigh each word by how few documents hold it: what asks for a document is in none, or in many."""
+    rows = db.rows(f"{_SELECT} ORDER BY id")
+    texts = [(_squeezed(row["title"]), _squeezed(f"{row['content']} {row['category']}")) for row in rows]
+    scores, in_title = [0.0] * len(rows), [False] * len(rows)
+    said = 0.0
+    for word in _words(text):
+        held = [IN_TITLE if _holds(title, word) else int(_holds(content, word)) for title, content in texts]
+        weight = math.log((len(rows) + 1) / (sum(map(bool, held)) + 1))
+        said += weight
+        for place, times in enumerate(held):
+            scores[place] += times * weight
+            in_title[place] |= times == IN_TITLE
+    best = max(scores, default=0.0)
+    fitting = [
+        (score, row)
+        for score, row, is_titled in zip(scores, rows, in_title, strict=True)
+        if score * 2 > best and (is_titled or score > said * ENOUGH)
+    ]
     return [row for _, row in sorted(fitting, key=lambda pair: -pair[0])][:MAX_DOCUMENTS]
 
 
@@ -67,7 +70,9 @@ def _words(text: str) -> list[str]:
     """Return the query's words without endings that a document may spell otherwise."""
     found = []
     for word in _WORD.findall(text.lower()):
-        stem = _PARTICLE.sub("", word) if word not in _FILLER and len(word) > 2 else word
+        if len(word) == 1 and word.isascii():
+            continue
+        stem = _PARTICLE.sub("", word) if len(word) > 2 else word
         if stem.isascii() and len(stem) > 3 and stem.endswith("s"):
             stem = stem[:-1]
         found.append(stem)

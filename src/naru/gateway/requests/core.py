@@ -27,12 +27,25 @@ def _usual_body_bytes() -> int:
     return 4 * 1024 * 1024
 
 
+_OF_TOOLS: JsonObject = {"tools": {"listChanged": True}, "logging": {}}
+"""What a set of tools has; it knows no prompts and no resources."""
+
+
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
     """Limits and habits of the MCP face."""
 
     server_info: JsonObject = field(default_factory=lambda: {"name": "naru", "title": "Naru"})
     """Whom clients are told that they talk to."""
+    offered: JsonObject = field(
+        default_factory=lambda: {
+            **_OF_TOOLS,
+            "prompts": {"listChanged": True},
+            "resources": {"listChanged": True, "subscribe": True},
+            "completions": {},
+        }
+    )
+    """The capabilities that clients are told."""
     catalog: CatalogSettings = field(default_factory=CatalogSettings)
     limits: Limits = field(default_factory=Limits)
     body_bytes: Callable[[], int] = _usual_body_bytes
@@ -55,7 +68,7 @@ class GatewaySettings:
     @classmethod
     def alone(cls, name: str) -> GatewaySettings:
         """Return those of one set of tools that is served by itself: under its own name, and the tools under theirs."""
-        return cls(server_info={"name": name}, catalog=CatalogSettings(flat=True))
+        return cls(server_info={"name": name}, offered=_OF_TOOLS, catalog=CatalogSettings(flat=True))
 
 
 class MetaTools(Protocol):

@@ -45,7 +45,7 @@ async def initialize(core: Core, exchange: Exchange, params: JsonObject) -> Json
     session.client = client if isinstance(client, dict) else {}
     result: JsonObject = {
         "protocolVersion": session.version,
-        "capabilities": _capabilities(view, modern=False),
+        "capabilities": _capabilities(core, view, modern=False),
         "serverInfo": core.server_info,
     }
     if instructions := _instructions(view):
@@ -59,7 +59,7 @@ async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
     result: JsonObject = {
         "resultType": "complete",
         "supportedVersions": list(MODERN_VERSIONS),
-        "capabilities": _capabilities(view, modern=True),
+        "capabilities": _capabilities(core, view, modern=True),
         **FRESHNESS,
         "_meta": {META_SERVER: core.server_info},
     }
@@ -68,15 +68,9 @@ async def discover(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
     return result
 
 
-def _capabilities(view: View, *, modern: bool) -> JsonObject:
-    """Return what the face can do: fixed for what the hub itself does, so that it is true also for later servers."""
-    offered: JsonObject = {
-        "tools": {"listChanged": True},
-        "prompts": {"listChanged": True},
-        "resources": {"listChanged": True, "subscribe": True},
-        "completions": {},
-        "logging": {},
-    }
+def _capabilities(core: Core, view: View, *, modern: bool) -> JsonObject:
+    """Return what the face can do: fixed for what it itself does, so that it is true also for later servers."""
+    offered = {**core.settings.offered}
     extensions: JsonObject = {}
     for upstream in view.upstreams.values():
         declared = upstream.capabilities.get("extensions")
