@@ -44,7 +44,21 @@ def test_the_document_that_is_meant_comes_first(db, query, title):
 
 
 @pytest.mark.parametrize(
-    "query", ["", "  ", "%", "_", "%%", "\\", "' OR 1=1 --", "nonsense xyzzy", "the document", "문서", "open the file for me", "자료 좀 열어 줘"]
+    "query",
+    [
+        "",
+        "  ",
+        "%",
+        "_",
+        "%%",
+        "\\",
+        "' OR 1=1 --",
+        "nonsense xyzzy",
+        "the document",
+        "문서",
+        "open the file for me",
+        "자료 좀 열어 줘",
+    ],
 )
 def test_nothing_is_found_where_nothing_is_meant(db, query):
     assert find_documents(db, query) == []

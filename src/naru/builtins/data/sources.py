@@ -12,7 +12,7 @@ from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import label_of, open_database, own_label_of
 from naru.builtins.data.demo.columns import COLUMNS
 from naru.builtins.data.documents.document import Document
-from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
+from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader, choose_second_reading
 from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.indexing import Indexed, Indexer
 from naru.builtins.data.ranking import CANDIDATES, ordered
@@ -37,6 +37,7 @@ class DataSources:
     def __init__(self, settings: DataSettings | None = None) -> None:
         self.settings = settings or DataSettings()
         self.embedder: Embedder = choose_embedder(self.settings)
+        self._bare_names = choose_second_reading(self.embedder)
         self._reader = choose_reader(self.settings)
         self._database: Database | None = None
         self.store: VectorStore = choose_store(self.settings)
@@ -77,7 +78,7 @@ class DataSources:
         candidates = max(n_results, CANDIDATES)
         found = iter(await store.query(wanted, candidates, embedder=self.embedder.name) if wanted else ())
         return [
-            await ordered(query, next(found), n_results, self._reader) if vector else []
+            await self._ordered(query, vector, next(found), n_results) if vector else []
             for query, vector in zip(queries, vectors, strict=True)
         ]
 
@@ -89,8 +90,13 @@ class DataSources:
         (found,) = await self.columns.query([vector], max(n_results, CANDIDATES), embedder=self.embedder.name)
         return [
             (str(one.metadata["table"]), str(one.metadata["column"]), one.score)
-            for one in await ordered(question, found, n_results, self._reader)
+            for one in await self._ordered(question, vector, found, n_results)
         ]
+
+    async def _ordered(self, query: str, vector: Sequence[float], found: Sequence[Found], count: int) -> list[Found]:
+        if self._bare_names:
+            found = await self._bare_names.nearer(vector, found)
+        return await ordered(query, found, count, self._reader)
 
     async def index(
         self, documents: Sequence[Document], *, store: VectorStore | None = None, replace: bool = False

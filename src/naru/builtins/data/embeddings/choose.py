@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from naru.builtins.data.embeddings.bare_names import BareNames
 from naru.builtins.data.embeddings.embedder import Embedder
 from naru.builtins.data.embeddings.english import EnglishReader
 from naru.builtins.data.embeddings.ngrams import NgramEmbedder
@@ -32,6 +33,11 @@ def choose_embedder(settings: DataSettings) -> Embedder:
 def choose_reader(settings: DataSettings) -> EnglishReader | None:
     """Return what reads English again; nothing beside an endpoint, whose model its owner chose."""
     return EnglishReader() if EnglishReader.is_installed() and not settings.text_embedding_model_url else None
+
+
+def choose_second_reading(embedder: Embedder) -> BareNames | None:
+    """Return what reads columns without their tables; nothing beside another embedder, with which it is unproven."""
+    return BareNames(embedder) if isinstance(embedder, TwoEncoders) else None
 
 
 def _endpoint(url: str) -> str:

@@ -22,6 +22,7 @@ MAX_CHARACTERS = 2_000
 BATCH = 64
 _TYPE = re.compile(r"\A((?=\w+[._]\w)\w+(?:\.\w+)*) \((?:[^()]|\([^()]*\))*\)(?=[:;]|\Z)")
 """After the name that a document of a column begins with."""
+_TABLE = re.compile(r"\A(?:\w+\.)+(?P<column>\w+)(?=[:;]|\Z)")
 _IDENTIFIER = re.compile(r"\b[A-Za-z]\w*(?:[._]\w+)+", re.ASCII)
 _BETWEEN_WORDS = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])")
 
@@ -78,3 +79,10 @@ def readable(text: str) -> str:
     """
     whole = _TYPE.sub(r"\1", text[:MAX_CHARACTERS].encode("utf-8", "replace").decode())
     return _IDENTIFIER.sub(lambda found: _BETWEEN_WORDS.sub(" ", found[0]), whole)
+
+
+def without_table(text: str) -> str:
+    """Return a column's document without its type and its table, its name in words; nothing for another text."""
+    whole = _TYPE.sub(r"\1", text[:MAX_CHARACTERS])
+    named = _TABLE.match(whole)
+    return f"{_BETWEEN_WORDS.sub(' ', named['column'])}{whole[named.end() :] or ':'}" if named else ""
