@@ -85,6 +85,13 @@ async def state(database: Database) -> str:
     return hashlib.sha256(json.dumps(rows, sort_keys=True, default=str).encode()).hexdigest()
 
 
+async def test_a_blank_before_its_bracket_makes_no_stored_function_of_a_servers_own(engines: Callable[[str], Engine]):
+    database = engines("mysql").open()
+    asked = "SELECT now () > '2020-01-01' AS is_own, now/**/() > '2020-01-01' AS too"  # the stored one returns 0
+    assert (await database.query(asked)).records == [{"is_own": 1, "too": 1}]
+    await database.close()
+
+
 async def test_a_hundred_attacks_are_refused_and_nothing_changes(engine: Engine):
     attacks = cases(engine.name, "reject")
     assert len(attacks) >= 100

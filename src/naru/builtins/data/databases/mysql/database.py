@@ -46,6 +46,8 @@ Result = TypeVar("Result")
 CONNECT_SECONDS = 5
 _CONVERSIONS = {**conversions, FIELD_TYPE.TIME: str, FIELD_TYPE.BIT: int.from_bytes}
 """A TIME is one of a day or hours that have passed, `-25:30:00`, which Python has no type for; BIT(1) is a truth."""
+_MODE = "STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY,IGNORE_SPACE"
+"""The last has `now ()` be the server's own, whatever function is stored under that name, as it is to the parser."""
 _EXPLAINED = r"(?:EXTENDED|PARTITIONS|FORMAT\s*=\s*\w+)\b"
 _FIRST_WORDS = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 MUST_BE_REFUSED = (
@@ -132,8 +134,7 @@ class MysqlDatabase(CheckedDatabase):
                 read_timeout=seconds + CONNECT_SECONDS, local_infile=False, cursorclass=SSCursor, conv=_CONVERSIONS,
             )  # fmt: skip
             with connection.cursor() as cursor:
-                cursor.execute("SET SESSION sql_mode = 'STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY', sql_select_limit = %s",
-                               [self._limits.rows + 1])  # fmt: skip
+                cursor.execute("SET SESSION sql_mode = %s, sql_select_limit = %s", [_MODE, self._limits.rows + 1])
                 if "mariadb" in connection.get_server_info().lower():
                     cursor.execute("SET SESSION max_statement_time = %s", [seconds])
                 else:
