@@ -70,6 +70,10 @@ MENDED = {
         "SELECT t.name, c.seats FROM teacher t JOIN course c ON t.id = c.id WHERE c.seats > 15 ORDER BY c.seats",
         [["Kim", 20], ["Kim", 30]],
     ),
+    "a table joined to itself by its key": (
+        "SELECT t1.title, t2.seats, town FROM course AS t1 JOIN course AS t2 ON t1.id = t2.id WHERE t2.seats < 20",
+        [["Art", 15, "Busan"]],
+    ),
     "a join that says nothing": (
         "SELECT COUNT(v.pupil_id), t.name FROM teacher t JOIN pupil p ON t.id = t.id "
         "JOIN visit v ON p.id = v.pupil_id GROUP BY t.name ORDER BY t.name",
@@ -229,6 +233,7 @@ RIGHT = (
     'SELECT name FROM pupil WHERE "Home Town" IN (SELECT town FROM teacher)',
     "SELECT name FROM teacher t WHERE NOT EXISTS (SELECT 1 FROM course c WHERE c.teacher_id = t.id)",
     "SELECT a.name, b.name FROM teacher a JOIN teacher b ON a.id < b.id ORDER BY 1, 2",
+    "SELECT b.title FROM course a JOIN course b ON a.teacher_id = b.teacher_id WHERE a.title <> b.title ORDER BY 1",
     "WITH big AS (SELECT teacher_id, SUM(seats) AS s FROM course GROUP BY teacher_id) "
     "SELECT name, s FROM big JOIN teacher ON teacher.id = big.teacher_id ORDER BY s",
     "SELECT x.n FROM (SELECT COUNT(*) AS n FROM visit) AS x",

@@ -58,6 +58,7 @@ class Joins:
         columns are used of.
         """
         self._tell_apart()
+        self._join_none_to_itself()
         known = self._known()
         if known is None:
             return
@@ -89,6 +90,20 @@ class Joins:
                         is_here = join is not None and has_column(table, column.name)
                         column.set("table", source.this.copy() if is_here else None)
             taken.add(source.alias_or_name.casefold())
+
+    def _join_none_to_itself(self) -> None:
+        """Leave out a table that is joined to itself by its own key: both are one row, and what is of it stays."""
+        first: dict[str, exp.Table] = {}
+        for source in list(sources_of(self.select)):
+            table = table_named(self.scope.tables, source.name, source.db) if isinstance(source, exp.Table) else None
+            if table is None or (before := first.setdefault(table.name, source)) is source:
+                continue
+            join, own = source.parent, source.alias_or_name.casefold()
+            if isinstance(join, exp.Join) and _is_one_row(join.args.get("on"), own, before, table):
+                join.pop()
+                for column in (one for one in self.select.find_all(exp.Column) if one.table.casefold() == own):
+                    column.set("table", exp.to_identifier(before.alias_or_name))
+                    column.set("db", None)
 
     def _alone(self, owned: Sequence[tuple[exp.Column, Table | None]], known: dict[str, str]) -> Table | None:
         """Return the one table that has all columns, where FROM lacks one of them: it was meant."""
@@ -234,6 +249,20 @@ def _steps(chosen: Sequence[str], standing: Sequence[str], around: Mapping[str, 
         there.append(link.table)
         waiting.remove(link.table)
     return steps
+
+
+def _is_one_row(on: exp.Expr | None, own: str, before: exp.Table, table: Table) -> bool:
+    """Whether a join of a table to itself compares its key with itself; its first column, where none is declared."""
+    keys = {column.name.casefold() for column in table.columns if column.is_key} or {table.columns[0].name.casefold()}
+    pairs = [(one.this, one.expression) for one in (on.find_all(exp.EQ) if on else ())]
+    both = {own, before.alias_or_name.casefold()}
+    said = {
+        one.name.casefold()
+        for one, other in pairs
+        if isinstance(one, exp.Column) and isinstance(other, exp.Column) and one.name == other.name
+        if {one.table.casefold(), other.table.casefold()} == both
+    }
+    return keys <= said
 
 
 def _says(on: exp.Expr | None, link: Link) -> bool:
