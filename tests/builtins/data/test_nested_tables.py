@@ -190,6 +190,18 @@ def test_titles_above_a_plain_table_are_none_of_its_rows(tmp_path: Path):
     assert read(tmp_path / "x.csv", "who,,\n1,a,b\n")[0] == {"x.csv#1": "who: 1; a; b"}
 
 
+def test_a_title_that_is_no_wider_than_its_cell_is_none_where_nothing_tells_headings_from_rows(tmp_path: Path):
+    raw = "Menu\nas of June\n\ndish,price\nsoup,3.50\nstew,4\n"
+    assert read(tmp_path / "x.csv", raw)[0] == {
+        "x.csv#1": "Menu",
+        "x.csv#2": "as of June",
+        "x.csv#3": "dish: soup; price: 3.50",
+        "x.csv#4": "dish: stew; price: 4",
+    }
+    for raw in ("notes\nan oven, off\na door, open\n", "n\na,b\n1,2,3\n", "n\na,b\n"):
+        assert len(read(tmp_path / "x.csv", raw)[0]) == raw.count("\n") - 1, "each line below the first is a row"
+
+
 def test_the_keys_that_show_columns_tells_are_no_ids(tmp_path: Path):
     raw = "Field,Type,Null,Key,Default\nid,int,NO,PRI,\nlot,int,NO,PRI,\nqty,int,YES,,0\n"
     assert read(tmp_path / "x.csv", raw)[0] == {

@@ -151,12 +151,22 @@ def tables_below(lines: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
 
 
 def titles_above(lines: Sequence[Sequence[str]]) -> int:
-    """Count the lines of one cell above headings that nobody knows: as wide as these, which are words throughout."""
+    """Count the lines of one cell above headings that nobody knows: as wide as these, which are words throughout.
+
+    One that is no wider than its cell is a title where figures alone stand below a heading.
+    """
     at = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if filled(line) > 1), 0)
-    headings = lines[at : at + 1]
+    headings, below = lines[at : at + 1], lines[at + 1 :]
     are_words = all(cell.strip() and not _FIGURE.fullmatch(cell.strip()) for line in headings for cell in line)
-    is_table = are_words and len(lines) > at + 1 and all(1 < len(line) == len(lines[at]) for line in lines[:at])
-    return at if is_table else 0
+    is_table = are_words and below and all(1 < len(line) == len(lines[at]) for line in lines[:at])
+    return at if is_table or (are_words and at and _has_figures(below, len(lines[at]))) else 0
+
+
+def _has_figures(lines: Sequence[Sequence[str]], width: int) -> bool:
+    """Tell whether lines are all of one width, and one of their columns holds figures alone."""
+    return all(len(line) == width for line in lines) and any(
+        all(map(_FIGURE.fullmatch, column)) for column in zip(*lines, strict=True)
+    )
 
 
 def are_headings(lines: Sequence[Sequence[str]]) -> bool:
