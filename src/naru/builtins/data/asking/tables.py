@@ -93,7 +93,7 @@ class Joins:
 
     def _join_none_to_itself(self) -> None:
         """Leave out a table that is joined to itself by its own key: both are one row, and what is of it stays."""
-        first: dict[str, exp.Table] = {}
+        first: dict[str, exp.Expr] = {}
         for source in list(sources_of(self.select)):
             table = table_named(self.scope.tables, source.name, source.db) if isinstance(source, exp.Table) else None
             if table is None or (before := first.setdefault(table.name, source)) is source:
@@ -251,7 +251,7 @@ def _steps(chosen: Sequence[str], standing: Sequence[str], around: Mapping[str, 
     return steps
 
 
-def _is_one_row(on: exp.Expr | None, own: str, before: exp.Table, table: Table) -> bool:
+def _is_one_row(on: exp.Expr | None, own: str, before: exp.Expr, table: Table) -> bool:
     """Whether a join of a table to itself compares its key with itself; its first column, where none is declared."""
     keys = {column.name.casefold() for column in table.columns if column.is_key} or {table.columns[0].name.casefold()}
     pairs = [(one.this, one.expression) for one in (on.find_all(exp.EQ) if on else ())]
