@@ -40,7 +40,7 @@ from naru.builtins.data.asking.scope import Scope, Search
 from naru.builtins.data.databases.catalogue import Catalogue, Column, Table, documents_of
 from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.open import open_database
-from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader
+from naru.builtins.data.embeddings.choose import choose_embedder, choose_reader, choose_second_reading
 from naru.builtins.data.indexing import Indexer
 from naru.builtins.data.ranking import CANDIDATES, ordered
 from naru.builtins.data.vectors.local import LocalStore
@@ -209,10 +209,12 @@ async def opened(settings: DataSettings, name: str, embedder: Any) -> Asked:
         pass
 
     reader = choose_reader(DataSettings(text_embedding_model_url="", _env_file=None))
+    bare_names = choose_second_reading(embedder)
 
     async def search(question: str, count: int) -> list[tuple[str, str, float]]:
         (vector,) = await embedder.embed([question], "query")
         (found,) = await store.query([vector], CANDIDATES, embedder=embedder.name)
+        found = await bare_names.nearer(vector, found) if bare_names else found
         return [
             (str(one.metadata["table"]), str(one.metadata["column"]), one.score)
             for one in await ordered(question, found, count, reader)
