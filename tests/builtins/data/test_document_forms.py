@@ -304,6 +304,25 @@ def test_markdown_and_html_are_cut_at_their_headings(tmp_path: Path):
     assert [one.text for one in read_documents(tmp_path / "x.html").documents] == ["A\none\ntwo & three"]
 
 
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (
+            "<h1>Lot</h1><p>before</p><dl><dt>qty<dd>units<dt>id</dt><dd>number<p>of the lot</p></dl>after",
+            ["Lot.qty: units", "Lot.id: number of the lot", "Lot\nbefore\nafter"],
+        ),
+        ("<dl><div><dt>a</dt><dt>b</dt><dd>one</dd><dd>two</dd></div></dl>", ["name: a", "b: one; two"]),
+        ("<dl><dt>a</dt><dd>one<dl><dt>b</dt><dd>two</dd></dl></dd></dl>", ["b: two", "a: one"]),
+        ("<p>x</p><dl></dl><dd>stray", ["x\nstray"]),
+        ("<dl><dt>a<dd>one", ["a: one"]),
+    ],
+    ids=["under a heading", "several of one", "one in another", "none", "not ended"],
+)
+def test_each_term_of_a_list_of_terms_is_a_document(raw: str, told: list[str], tmp_path: Path):
+    (tmp_path / "x.html").write_text(raw, encoding="utf-8")
+    assert [one.text for one in read_documents(tmp_path / "x.html").documents] == told
+
+
 SHEET = [["Catalogue of 2026"], ["컬럼명", "타입", "설명"], ["id", "int", "번호"], ["", "", ""]]
 
 

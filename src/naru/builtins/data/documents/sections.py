@@ -138,6 +138,17 @@ def _span(told: str | None) -> int:
     return min(max(int(told[:_SPAN_DIGITS]), 1), _MAX_SPAN) if told and told.isdecimal() else 1
 
 
+_TERMS = {"dl": "table", "dt": "td", "dd": "td"}
+"""What a list of terms is as a table: each term begins a line."""
+
+
+class _Terms(list[list[_Cell]]):
+    """Lines of a list of terms, which says no headings."""
+
+    def __init__(self) -> None:
+        super().__init__([[_Cell(1, 1, "name"), _Cell(1, 1, "description")]])
+
+
 class _Reader(HTMLParser):
     """Gathers text by blocks, and opens a section at each heading."""
 
@@ -156,7 +167,14 @@ class _Reader(HTMLParser):
         """What was being read where a table began: another one's lines, perhaps, and the words of its cell."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _SILENT:
+        if tag == "dl":
+            self.handle_starttag("table", [])
+            self._table = _Terms()
+        elif tag in _TERMS and isinstance(self._table, _Terms):
+            self.handle_starttag("td", [])
+            if tag == "dt" and len(self._table[-1]) > 1:
+                self._table.append([self._table[-1].pop()])
+        elif tag in _SILENT:
             self._silent += 1
         elif _HEADING.fullmatch(tag) and not self._is_in_cell:
             self._end_section()
@@ -179,6 +197,7 @@ class _Reader(HTMLParser):
             self._table[-1].append(_Cell(_span(spans.get("colspan")), _span(spans.get("rowspan"))))
 
     def handle_endtag(self, tag: str) -> None:
+        tag = _TERMS.get(tag, tag) if isinstance(self._table, _Terms) else tag
         if tag in _SILENT:
             self._silent = max(0, self._silent - 1)
         elif (found := _HEADING.fullmatch(tag)) and not self._is_in_cell:
@@ -190,7 +209,8 @@ class _Reader(HTMLParser):
             self._end_cell()
         elif tag == "table" and self._table is not None:
             self._end_cell()
-            if lines := _filled(self._table):
+            lines = _filled(self._table)
+            if lines[isinstance(self._table, _Terms) :]:  # more than headings of our own
                 self._open.tables.append(Table(self._caption, lines))
             self._table, self._caption, self._is_in_cell, self._open.words = self._around.pop()
         elif tag == "caption" and self._table is not None and not self._is_in_cell:
