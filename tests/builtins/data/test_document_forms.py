@@ -241,6 +241,43 @@ def test_headings_in_two_lines_are_one_heading_each(tmp_path: Path):
     assert len(read_documents(tmp_path / "x.csv").documents) == 2
 
 
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (
+            [
+                "구분,기본,,상세,",
+                ",컬럼,,속성,",
+                "순번,영문명,한글명,타입,길이",
+                "1,LOT_ID,로트번호,CHAR,9",
+                "2,QTY,수량,INT,",
+            ],
+            ["LOT_ID (CHAR): 로트번호; 순번: 1; 길이: 9", "QTY (INT): 수량; 순번: 2"],
+        ),
+        (
+            [
+                *("Catalogue,,,,", "Basic,,Details,,", "Table,,Column,,", "Physical,Logical,Physical,Logical,Type"),
+                "LOT,Lots,QTY,Units,INT",
+            ],
+            ["Catalogue", "LOT.QTY (INT): Units; Table Logical: Lots"],
+        ),
+        (
+            ["Catalogue,,", "Table,Column,", ",Name,Type", "LOT,QTY,INT", ",ID,TEXT"],
+            ["Catalogue", "LOT.QTY (INT)", "LOT.ID (TEXT)"],
+        ),
+        (
+            ["table,column,,", "lot,name,the name,text", "lot,type,a kind,name"],
+            ["lot.name; the name; text", "lot.type; a kind; name"],
+        ),
+        (["name,text,,", "column,type,a,b"], ["column: type; a; b"]),
+    ],
+    ids=["three lines", "three below a title", "one over two lines", "rows of headings' words", "a row of such words"],
+)
+def test_headings_below_others_that_span_columns_are_read_with_them(lines: list[str], told: list[str], tmp_path: Path):
+    (tmp_path / "x.csv").write_text("\n".join(lines), encoding="utf-8")
+    assert [document.text for document in read_documents(tmp_path / "x.csv").documents] == told
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_four_columns_in_are_four_documents_out(form: str, tmp_path: Path):
     name, raw = FORMS[form]

@@ -23,7 +23,7 @@ from naru.builtins.data.documents.headings import (
     LINES_ABOVE,
     are_headings,
     filled,
-    headings_of_two_lines,
+    headings_of_several_lines,
     is_table_of_columns,
     table_told,
     tables_apart,
@@ -220,12 +220,15 @@ def _table(lines: Sequence[Sequence[str]], passed: int, before: str, names: tupl
 
     So many lines as `passed` stand above it all.
     """
-    start = next((at for at, line in enumerate(lines[:LINES_ABOVE]) if is_table_of_columns(line)), titles_above(lines))
+    start, depth, headings = headings_of_several_lines(lines)
+    if depth:
+        lines = [*lines[:start], headings, *lines[start + depth :]]
+    else:
+        known = (at for at, line in enumerate(lines[:LINES_ABOVE]) if is_table_of_columns(line))
+        start = next(known, titles_above(lines))
     if any(filled(line) >= filled(lines[start]) for line in lines[:start]):  # no title: it has just such words
         start = 0
     _titles(lines[:start], passed + 1, before, reading)
-    if headings := headings_of_two_lines(lines[start : start + 2]):
-        lines = [*lines[:start], headings, *lines[start + 2 :]]
     begin = lines[start : start + _LINES_LOOKED_AT]
     if begin and not are_headings(begin):
         lines, start = [[""] * len(lines[0]), *lines], 0

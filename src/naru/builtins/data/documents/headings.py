@@ -14,14 +14,14 @@ from typing import Literal
 
 Role = Literal["id", "schema", "table", "column", "name", "type", "text", "table text", ""]
 
-_NAME = r"(name|nm|id|path|명|이름|영문명|물리명)?"
+_PHYSICAL = r"(physical|물리|영문)?"
+_NAME = _PHYSICAL + r"(name|nm|id|path|명|이름)?"
 _TEXT = (
     r"(text|documents?|desc|description|summary|content|contents|body|comments?|meaning|definition|remarks?"
     r"|설명|내용|의미|정의|코멘트|주석|비고|본문)"
 )
 _TABLE = r"(table|tbl|relation|entity|테이블|엔티티)"
 _COLUMN = r"(column|col|field|attribute|컬럼|칼럼|필드|항목|속성|열)"
-_PHYSICAL = r"(physical|물리|영문)?"
 _LOGICAL = r"(logical|논리|한글|국문)"
 """What readers call it; the physical name is the one that statements use."""
 _ROLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
@@ -72,19 +72,41 @@ def is_table_of_columns(headings: Sequence[str]) -> bool:
     return len(roles) > 1 and bool(roles & {"text", "column"})
 
 
-def headings_of_two_lines(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Join headings that stand below one of several cells, as in `Table` over `physical | logical`.
+def headings_of_several_lines(lines: Sequence[Sequence[str]]) -> tuple[int, int, list[str]]:
+    """Return where headings stand below others that span columns, how many lines these are, and what they say.
 
-    Nothing where one of them would be no heading that is known.
+    As in `Table` over `physical | logical`. No lines where none among the first says more so than by itself.
     """
-    if len(lines) < 2 or all(cell.strip() for cell in lines[0]):
-        return []
-    above, joined = "", []
-    for one, other in itertools.zip_longest(*lines, fillvalue=""):
-        above = one.strip() or above
-        joined.append(f"{above} {other}".strip())
-    is_below = all(cell.strip() for cell in lines[1])
-    return joined if is_below and all(map(role_of, joined)) and is_table_of_columns(joined) else []
+    for at, depth in itertools.product(range(min(len(lines), LINES_ABOVE)), (2, 3)):
+        block = lines[at : at + depth]
+        *above, last = block if len(block) == depth else ([], [])
+        if all(1 < filled(line) < len(line) for line in above) and above:
+            headings = _joined(above, last)
+            if all(headings) and is_table_of_columns(headings) and _known(headings) > max(map(_known, block)):
+                return at, depth, headings
+    return 0, 0, []
+
+
+def _joined(above: Sequence[Sequence[str]], last: Sequence[str]) -> list[str]:
+    """Say of each column what stands over it, as much of it as is a heading that is known; else the lowest."""
+    joined = []
+    for column in zip(*map(_spread, above), last, strict=False):
+        told = [cell.strip() for cell in column if cell.strip()]
+        ways = (" ".join(told[start:]) for start in range(len(told)))
+        joined.append(next(filter(role_of, ways), told[-1] if told else ""))
+    return joined
+
+
+def _spread(line: Sequence[str]) -> Iterator[str]:
+    """Give each column the cell that spans it."""
+    spanning = ""
+    for cell in line:
+        spanning = cell.strip() or spanning
+        yield spanning
+
+
+def _known(headings: Sequence[str]) -> int:
+    return sum(bool(role_of(heading)) for heading in headings)
 
 
 def table_told(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
@@ -125,7 +147,7 @@ def tables_apart(lines: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]
 
 
 def _are_known(line: Sequence[str]) -> bool:
-    return is_table_of_columns(line) and 2 * sum(bool(role_of(cell)) for cell in line) >= filled(line)
+    return is_table_of_columns(line) and 2 * _known(line) >= filled(line)
 
 
 def filled(line: Sequence[str]) -> int:
