@@ -255,6 +255,13 @@ async def test_a_value_that_the_question_names_stands_in_the_column_that_has_it(
     assert await rows(database, sql, "What is taught in Busan?") == [["Art"]]
 
 
+async def test_a_text_beside_a_column_of_numbers_stands_where_the_database_has_it(database: Database):
+    question = "What is taught by Lee?"
+    assert await rows(database, "SELECT title FROM course WHERE teacher_id = 'lee'", question) == [["Art"]]
+    assert await rows(database, "SELECT title FROM course WHERE teacher_id = '2'", question) == [["Art"]]
+    assert await rows(database, "SELECT title FROM course WHERE teacher_id = 'nobody'", question) == []
+
+
 async def test_a_value_is_looked_for_first_in_the_table_that_is_asked(database: Database):
     sql = (
         "SELECT DISTINCT p.name FROM teacher t JOIN course c ON c.teacher_id = t.id "

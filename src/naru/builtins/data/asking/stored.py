@@ -1,11 +1,13 @@
 """Values as the database stores them: `'computer science'` is `'Computer Science'` there, or a part of a longer one.
 
 A text that a column does not hold is looked for without regard to case, then as a part; then among the values that the
-question names, which may stand in another column. What is found nowhere stays as it was written.
+question names, which may stand in another column, as what is beside a number always does. What is found nowhere stays
+as it was written.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +21,10 @@ from naru.builtins.data.databases.database import Database
 from naru.builtins.data.databases.errors import QueryError, RefusedStatementError
 from naru.builtins.data.databases.gather import quoted, quoted_table, text_literal
 
+_NUMBER_TYPE = re.compile(
+    r"\b(big|small|tiny|medium)?(int(eger)?\d*|serial)\b|numeric|decimal|real|double|float", re.IGNORECASE
+)
+_NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 COMPARED_AT_MOST = 6
 """Texts of one statement that are looked up."""
 
@@ -38,7 +44,7 @@ async def as_stored(tree: exp.Select, scope: Scope, database: Database) -> None:
     """Change compared texts in place to what the database holds."""
     for compared in list(_compared(tree, scope))[:COMPARED_AT_MOST]:
         text, name = compared.text.name, compared.column.name
-        holds = await _held(compared.table, name, text, database)
+        holds = await _held(compared.table, name, text, database) if _is_of_words(compared.table, name) else []
         if text in holds or not holds:
             fits = [one for one in scope.values if one.text.casefold() == text.casefold()]
             here = [compared.table.name, *compared.standing]
@@ -69,7 +75,7 @@ def _compared(tree: exp.Select, scope: Scope) -> Iterator[_Compared]:
             fits = [*([said] if said else ()), *tables, *scope.tables]
             table = next((one for one in fits if has_column(one, column.name)), None)
             for text in _texts_beside(column):
-                if table is not None and _is_of_words(table, column.name):
+                if table is not None and (_is_of_words(table, column.name) or _is_no_number(table, column.name, text)):
                     yield _Compared(column, text, table, [one.name for one in tables])
 
 
@@ -86,6 +92,12 @@ def _texts_beside(column: exp.Column) -> list[exp.Literal]:
 
 def _is_of_words(table: Table, name: str) -> bool:
     return any(one.name.casefold() == name.casefold() and WORDS_TYPE.search(one.type) for one in table.columns)
+
+
+def _is_no_number(table: Table, name: str, text: exp.Literal) -> bool:
+    """Whether a column of numbers stands beside a text that is none: no row could hold it."""
+    numbers = (one for one in table.columns if one.name.casefold() == name.casefold() and _NUMBER_TYPE.search(one.type))
+    return any(numbers) and not _NUMBER.fullmatch(text.name.strip())
 
 
 async def _held(table: Table, column: str, text: str, database: Database) -> list[str]:
