@@ -133,13 +133,22 @@ def test_over_stdio_with_the_filter_the_approvals_and_the_audit(way, home, tmp_p
     assert '"wipe"' in audit
 
 
-@pytest.mark.parametrize(("text", "told"), [(None, "is not there"), ("import not_there_at_all", "No module named")])
-def test_a_file_that_cannot_be_read_is_told_with_what_to_do(text, told, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("broken_company.py", None, "is not there"),
+        ("broken_company.py", "import not_there_at_all", "No module named"),
+        ("company.txt", "a note", "is no .py file"),
+        ("./company.txt", "a note", "is no .py file"),
+    ],
+    ids=["not there", "does not run", "no Python", "no Python by its path"],
+)
+def test_a_file_that_cannot_be_read_is_told_with_what_to_do(name, text, told, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if text is not None:
-        (tmp_path / "broken_company.py").write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=told) as raised:
-        module_toolset(("broken_company.py",))
+        module_toolset((name,))
     assert raised.value.remedy
 
 

@@ -14,7 +14,7 @@ from naru.connections.changes import Hear
 from naru.errors import ConfigError
 from naru.messages import JsonObject
 from naru.records import ServerRecord, TransportType
-from naru.tools.functions.modules import is_file, short_name
+from naru.tools.functions.modules import file_of, is_file, short_name
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def own_records(settings: Settings) -> list[ServerRecord]:
     """Return a record for each of `tools.modules`.
 
     Raises:
-        ConfigError: a file is not there, or two have one name.
+        ConfigError: a file is not there or no Python, or two have one name.
     """
     records: dict[str, ServerRecord] = {}
     for target in settings.tools.modules:
@@ -50,13 +50,7 @@ def demo_record() -> ServerRecord:
 
 
 def _record(target: str, settings: ToolsSettings) -> ServerRecord:
-    path = Path(target).expanduser().absolute()
-    named_file = is_file(target)
-    if named_file and not path.is_file():
-        raise ConfigError(
-            f"tools.modules names the file {target!r}, and {path} is not there.",
-            remedy="Correct the path; a module is named without .py, such as my_package.tools.",
-        )
+    path = file_of(target) if is_file(target) else None
     name = short_name(target)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).lstrip("_.-")[:64] or "tools"
     env = {each: f"${{{each}}}" for each in settings.environment}
@@ -65,13 +59,13 @@ def _record(target: str, settings: ToolsSettings) -> ServerRecord:
     return ServerRecord(
         id=str(uuid.uuid5(uuid.NAMESPACE_URL, f"naru:functions:{name}")),
         name=name,
-        description=f"Your own functions, of {path.name if named_file else target}.",
+        description=f"Your own functions, of {path.name if path else target}.",
         transport_type=TransportType.STDIO,
         config={
             "command": sys.executable,
-            "args": ["-m", PROGRAM, str(path) if named_file else target, name],
+            "args": ["-m", PROGRAM, str(path or target), name],
             "env": env,
-            "cwd": str(path.parent if named_file else Path.cwd()),
+            "cwd": str(path.parent if path else Path.cwd()),
             "tellPerson": True,
             "protocol": "sessions",  # in which a server may say at any time what is wrong with an edit
         },

@@ -143,10 +143,16 @@ async def test_a_broken_file_is_told_at_the_start_and_taken_up_once_it_is_mended
         await until(lambda: len(hub.manager.tools("company")) == 4)
 
 
-def test_a_file_that_is_not_there_and_two_of_one_name_are_refused_with_a_remedy(tmp_path: Path, company: Path) -> None:
+def test_what_cannot_be_a_file_of_functions_is_refused_with_a_remedy(
+    tmp_path: Path, company: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.py is not there") as missing:
         own_records(settings(tmp_path, str(tmp_path / "nowhere.py")))
     assert "my_package.tools" in missing.value.remedy
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("no functions", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"notes\.txt is no \.py file"):
+        own_records(settings(tmp_path, "notes.txt"))
     with pytest.raises(ConfigError, match=r"two of tools\.modules are called 'company'"):
         own_records(settings(tmp_path, str(company), "other.company"))
 

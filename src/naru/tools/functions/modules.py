@@ -41,6 +41,21 @@ def is_file(target: str) -> bool:
     return target.endswith(".py") or "/" in target or "\\" in target or ("." in target and Path(target).is_file())
 
 
+def file_of(target: str) -> Path:
+    """Return the Python file that somebody means.
+
+    Raises:
+        ConfigError: it is not there, or is something else.
+    """
+    path = Path(target).expanduser().absolute()
+    remedy = "Correct the path; a module is named without .py, such as my_package.tools."
+    if not path.is_file():
+        raise ConfigError(f"{target!r} names a file of tools, and {path} is not there.", remedy=remedy)
+    if path.suffix != ".py":
+        raise ConfigError(f"{target!r} names a file of tools, and {path.name} is no .py file.", remedy=remedy)
+    return path
+
+
 def import_file(path: Path) -> str:
     """Run a file as a module, with those beside it; return its name, which is not that of another module.
 
@@ -68,16 +83,9 @@ def short_name(target: str) -> str:
 
 
 def _file_module(target: str) -> str:
-    path = Path(target).expanduser().absolute()
-    if not path.is_file():
-        raise ConfigError(
-            f"the file {target!r} is not there ({path}).",
-            remedy="Correct the path; a module is named without .py, such as my_package.tools.",
-        )
+    path = file_of(target)
     try:
         return import_file(path)
-    except ConfigError:
-        raise
     except (Exception, SystemExit) as error:
         raise ConfigError(
             f"running {target!r} for its tools failed: {type(error).__name__}: {error}.",
