@@ -199,6 +199,21 @@ def test_the_plots_are_read_and_followed_by_keyboard(browser: Browser) -> None:
     browser.wait(lambda: "#/runs?after=" in browser.driver.current_url)
 
 
+def test_the_plots_take_the_systems_new_theme_at_once(browser: Browser) -> None:
+    only_then = {"source": "window.setInterval = () => 0"}  # not with the next figures
+    added = browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", only_then)
+    browser.look(1280, "light")
+    browser.open("overview")
+    browser.wait(lambda: browser.driver.find_elements("css selector", ".plot canvas"))
+    shown = "return document.querySelector('.plot canvas').toDataURL()"
+    light = browser.driver.execute_script(shown)
+    browser.look(1280, "dark")
+    browser.wait(lambda: browser.driver.execute_script(shown) != light)
+    browser.look(1280, "light")
+    browser.wait(lambda: browser.driver.execute_script(shown) == light)
+    browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
 def test_a_model_is_measured_from_its_page_by_the_keyboard(tmp_path: Path) -> None:
     with (
         fake_model() as base_url,

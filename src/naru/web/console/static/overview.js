@@ -159,11 +159,13 @@ export async function overviewPage(main) {
   }
 
   const sized = new ResizeObserver(() => plots.forEach((made, place) => made.setSize({ width: Math.max(boxes[place].holder.clientWidth, 200), height: 190 })));
-  const themed = new MutationObserver(() => plots.forEach((made) => made.redraw()));
+  const redraw = () => plots.forEach((made) => made.redraw());
+  const themed = new MutationObserver(redraw), system = matchMedia("(prefers-color-scheme: dark)");
   const first = draw();
   fill(main, title(t("overview")), h("p", { className: "lead" }, t("overviewLead")), choice, top, h("div", { className: "plots" }, boxes.map((box) => box.card)), below);
   boxes.forEach((box) => sized.observe(box.holder));
   themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  system.addEventListener("change", redraw);
   const timer = setInterval(() => { if (!document.hidden) draw().catch(() => {}); }, every);
   const changed = gathered(() => draw().catch(() => {}), 250);
   const unfollow = follow(changed, [...ofServers, "approvals"]);
@@ -175,6 +177,7 @@ export async function overviewPage(main) {
     unfollow();
     sized.disconnect();
     themed.disconnect();
+    system.removeEventListener("change", redraw);
     plots.forEach((made) => made.destroy());
   };
 }

@@ -71,7 +71,7 @@ const words = {
   tokensWritten: ["{count} written", "쓴 토큰 {count}"],
   written: ["Written", "씀"],
   failedOf: ["{count} failed", "실패 {count}"],
-  underWay: ["Model calls under way", "진행 중인 모델 호출"],
+  underWay: ["Model calls now", "진행 중인 모델 호출"],
   waitInLine: ["waiting in line: {count}", "차례를 기다림: {count}"],
   areConnected: ["connected", "연결됨"],
   waitForYou: ["waiting for you", "답을 기다림"],
