@@ -176,8 +176,8 @@ def test_what_yaml_takes_for_a_yes_or_a_no_is_the_text_it_was_written_as_where_t
         ("server: {prot: 1}", "server.prot"),
         ("server: {port: 70000}", "server.port"),
         ("mcp: {secruity: {}}", "mcp.secruity"),
-        ("- a", "must hold sections"),
-        ("a: [", "is not YAML"),
+        ("- a", "holds no sections"),
+        ("a: [", "See: naru validate /"),
         ("server: {port: 1}\nmodel:\nserver: {port: 2}", "line 3: 'server' stands here twice"),
         ("server:\n  port: 1\n  port: 2", "line 3: 'port' stands here twice"),
         ("server: {api_key: 1}", "server.api_key"),
@@ -192,6 +192,7 @@ def test_what_cannot_be_used_is_named_with_its_place(file: Path, text: str, said
     with pytest.raises(ConfigError, match=r"naru\.yaml") as refused:
         load_settings(file)
     assert said in str(refused.value)
+    assert refused.value.remedy
 
 
 def words(model: type[BaseModel] = Settings, before: str = "") -> Iterator[tuple[str, str]]:

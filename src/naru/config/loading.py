@@ -10,17 +10,14 @@ from typing import Annotated, Any, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    InitSettingsSource,
-    PydanticBaseSettingsSource,
-    SettingsError,
-)
+from pydantic_settings import InitSettingsSource, PydanticBaseSettingsSource, SettingsError
 
 from naru.config.settings import Settings
 from naru.config.yaml_text import Scalar, decode_yaml
 from naru.errors import ConfigError
 from naru.records import describe
+
+_SECTIONS = f"Sections: {', '.join(Settings.model_fields)}."
 
 
 def environment() -> Mapping[str, str]:
@@ -44,15 +41,9 @@ def load_settings(path: Path | None = None, **sections: Any) -> Settings:
 
     class Loaded(Settings):
         @classmethod
-        def settings_customise_sources(
-            cls,
-            settings_cls: type[BaseSettings],
-            init_settings: PydanticBaseSettingsSource,
-            env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
-        ) -> tuple[PydanticBaseSettingsSource, ...]:
-            return (init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=kept))
+        def settings_customise_sources(cls, *given: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+            first = super().settings_customise_sources(*given, **sources)
+            return (*first, InitSettingsSource(cls, init_kwargs=kept))
 
     try:
         return Loaded(**sections)
@@ -121,11 +112,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, yaml.YAMLError) as error:
         mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         what = f"line {mark.line + 1}: {said}" if mark and said else " ".join(str(error).split())
-        raise ConfigError(f"{path} is not YAML: {what}.", remedy="See: naru validate") from error
+        raise ConfigError(f"{path} is not YAML: {what}.", remedy=f"See: naru validate {path}") from error
     if data is None:
         return {}
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold sections such as `server:` and `mcp:`, found {type(data).__name__}.")
+        raise ConfigError(f"{path} holds no sections such as `server:` and `mcp:`.", remedy=_SECTIONS)
     arc = data.get("arc")
     if isinstance(arc, dict):  # application.yml of the "MCP integration guide": arc.reactor.mcp
         reactor = arc.get("reactor")
@@ -134,7 +125,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if unknown:
         raise ConfigError(
             f"{path}: there is no section {', '.join(unknown)}.",
-            remedy=f"Sections: {', '.join(Settings.model_fields)}.",
+            remedy=_SECTIONS,
         )
     sections: dict[str, Any] = underscored({key: value for key, value in data.items() if value is not None}, Settings)
     return sections
