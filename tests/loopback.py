@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,23 @@ async def listening(
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, ssl_context=tls, reuse_address=True).start()
     return runner, runner.addresses[0][1]
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    """Answers whole, and writes no line for each request."""
+
+    def send_json(self, value: object, status: int = 200) -> None:
+        self.send_whole(json.dumps(value).encode(), "application/json", status)
+
+    def send_whole(self, body: bytes, kind: str, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
 
 
 @contextmanager

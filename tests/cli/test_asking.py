@@ -8,13 +8,12 @@ import pty
 import re
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.loopback import QuietHandler, answering
 
 pytestmark = pytest.mark.slow
 
@@ -83,11 +82,11 @@ def test_on_a_terminal_the_person_is_asked(tmp_path: Path, typed: str, works: bo
     assert bool(out.strip()) is works
 
 
-class OneCall(BaseHTTPRequestHandler):
+class OneCall(QuietHandler):
     """A model that calls the HR server where it is offered, and answers with what came back."""
 
     def do_GET(self) -> None:
-        self._send({"object": "list", "data": [{"id": "m", "object": "model"}]})
+        self.send_json({"object": "list", "data": [{"id": "m", "object": "model"}]})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -103,37 +102,16 @@ class OneCall(BaseHTTPRequestHandler):
             if not results:
                 choice["delta"]["tool_calls"][0]["index"] = 0
             chunk = json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]})
-            self._write(f"data: {chunk}\n\ndata: [DONE]\n\n".encode(), "text/event-stream")
+            self.send_whole(f"data: {chunk}\n\ndata: [DONE]\n\n".encode(), "text/event-stream")
             return
-        self._send(answer)
-
-    def _send(self, value: object) -> None:
-        self._write(json.dumps(value).encode(), "application/json")
-
-    def _write(self, body: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        self.send_json(answer)
 
 
 @pytest.fixture
 def model() -> Iterator[dict[str, str]]:
     """Serve it; gives the variables that name it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), OneCall)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        yield {"NARU_MODEL__BASE_URL": url, "NARU_MODEL__MODEL": "m", "NARU_MODEL__API": "openai"}
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(OneCall) as url:
+        yield {"NARU_MODEL__BASE_URL": f"{url}/v1", "NARU_MODEL__MODEL": "m", "NARU_MODEL__API": "openai"}
 
 
 CHAT = [*NARU, "chat", "--demo", "Who works here?"]

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from tests.loopback import answering
+from tests.loopback import QuietHandler, answering
 
 from naru.cli import running_hub
 from naru.cli.running_hub import RunningHub
 from naru.cli.terminal.exit_codes import Exit
 
 
-class Stranger(BaseHTTPRequestHandler):
+class Stranger(QuietHandler):
     """A program that answers everything with JSON of its own."""
 
     def do_GET(self) -> None:
-        body = b'{"object": "list", "data": []}'
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        self.send_json({"object": "list", "data": []})
 
 
 @pytest.fixture

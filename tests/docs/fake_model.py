@@ -6,11 +6,10 @@ Its models answer in text; where the documents' own tools are offered they get a
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+
+from tests.loopback import QuietHandler, answering
 
 MODEL = "qwen2.5-coder-0.5b"
 ANSWER = "There are 7 days left."
@@ -31,11 +30,11 @@ def answer_to(asked: str) -> str:
     return ANSWER
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(QuietHandler):
     """Answers /v1/models and /v1/chat/completions."""
 
     def do_GET(self) -> None:
-        self._send({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+        self.send_json({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -43,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         head = {"id": "chatcmpl-1", "created": 1, "model": asked.get("model", MODEL)}
         if not asked.get("stream"):
             choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-            self._send({**head, "object": "chat.completion", "choices": [choice]})
+            self.send_json({**head, "object": "chat.completion", "choices": [choice]})
             return
         chunk = {**head, "object": "chat.completion.chunk"}
         events = [
@@ -54,31 +53,11 @@ class Handler(BaseHTTPRequestHandler):
             {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
         ]
         body = "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"
-        self._write(body.encode(), "text/event-stream")
-
-    def _send(self, value: Any) -> None:
-        self._write(json.dumps(value).encode(), "application/json")
-
-    def _write(self, body: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        self.send_whole(body.encode(), "text/event-stream")
 
 
 @contextmanager
 def fake_model() -> Iterator[str]:
     """Serve it on a free port; gives the base URL."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with answering(Handler) as url:
+        yield f"{url}/v1"

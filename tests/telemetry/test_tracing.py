@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import aclosing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +37,7 @@ from naru.telemetry.start import start_tracing
 from naru.tools.combined import CombinedToolset
 from naru.web.app import open_app
 from tests.connections.in_memory import InMemoryServer, reaching
+from tests.loopback import QuietHandler, answering
 
 PROGRAM = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
 CALL = '```json\n{"name": "raw__echo", "arguments": {"text": "canary-argument"}}\n```'
@@ -277,25 +276,17 @@ def test_without_the_extra_the_message_says_how_to_get_it(monkeypatch: pytest.Mo
 def test_spans_reach_a_collector() -> None:
     got: list[tuple[str, bytes]] = []
 
-    class Collector(BaseHTTPRequestHandler):
+    class Collector(QuietHandler):
         def do_POST(self) -> None:
             got.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.send_whole(b"", "application/x-protobuf")
 
-        def log_message(self, *arguments: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        endpoint = f"http://127.0.0.1:{server.server_address[1]}/v1/traces"
-        stop = start_tracing(TelemetrySettings(traces="otlp", endpoint=endpoint, service_name="ferry"))
+    with answering(Collector) as url:
+        stop = start_tracing(TelemetrySettings(traces="otlp", endpoint=f"{url}/v1/traces", service_name="ferry"))
         active = tracing.active()
         assert active is not None
         active.begin("work", "internal", {}).end()
         stop()
-        server.shutdown()
     assert [path for path, _ in got] == ["/v1/traces"]
     assert b"ferry" in got[0][1]
     assert b"work" in got[0][1]

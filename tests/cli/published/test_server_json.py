@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.loopback import answering
+from tests.loopback import QuietHandler, answering
 
 from naru.cli.published.inputs import answer
 from naru.cli.published.server_json import read_server_json
@@ -170,7 +169,7 @@ def test_a_server_json_is_shown_with_its_secret_hidden_then_added(naru: Any, tmp
     assert "naru import" in naru("servers", "add", "x", "mcp.json", code=2).stderr
 
 
-class Registry(BaseHTTPRequestHandler):
+class Registry(QuietHandler):
     """Knows one server."""
 
     asked: list[str] = []  # noqa: RUF012 - of the class, for the test to read
@@ -178,14 +177,7 @@ class Registry(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.asked.append(self.path)
         known = self.path == "/v0.1/servers/io.github.kim%2Fweather/versions/latest"
-        body = json.dumps({"server": document(PYPI)} if known else {}).encode()
-        self.send_response(200 if known else 404)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
+        self.send_json({"server": document(PYPI)} if known else {}, 200 if known else 404)
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 SAID = "own-tool-said-this"
+_SECONDS = 180
 _LLM_TOOL = f'def bash(command: str, description: str = "") -> str:\n    "Run a command."\n    return "{SAID}"\n'
 
 
@@ -25,6 +28,26 @@ class Agent:
     is_python: bool = False
     has_tools: bool = True
     """One without edits files by what the model writes."""
+
+
+async def words_of(program: str, *arguments: str, home: Path, variables: Mapping[str, str]) -> str:
+    """Run a program in `work` of a home folder; return all that it wrote."""
+    process = await asyncio.create_subprocess_exec(
+        program,
+        *arguments,
+        cwd=home / "work",
+        env={"PATH": os.environ["PATH"], "HOME": str(home), **variables},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return out.decode(errors="replace")
 
 
 def _codex(home: Path, url: str, model: str) -> None:

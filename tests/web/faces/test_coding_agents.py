@@ -6,9 +6,7 @@ an error's reason. Made-up keys, empty home folders. docs/how-to/chat-clients.md
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -20,9 +18,8 @@ from naru.messages import ChatRequest
 from naru.models.scripted import Answer, ScriptedBackend
 from tests.client_environments import node_environment, python_environment
 from tests.web.conftest import MemoryHub, application, served
-from tests.web.faces.agents import AGENTS, SAID, Agent
+from tests.web.faces.agents import AGENTS, SAID, Agent, words_of
 
-_SECONDS = 180
 OWN_TOOLS = {
     "exec_command": {"cmd": f"echo {SAID}"},
     "Bash": {"command": f"echo {SAID}", "description": "say"},
@@ -58,22 +55,8 @@ async def said_by(agent: Agent, tmp_path: Path, asked: str, model: str = "m") ->
     hub = MemoryHub(ScriptedBackend(play, model="m"), settings=Settings(hub=HubSettings(data_dir=tmp_path / "data")))
     async with served(application(hub)) as url:
         agent.prepare(home, url, model)
-        process = await asyncio.create_subprocess_exec(
-            _program(agent),
-            *agent.arguments(model, asked),
-            cwd=home / "work",
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **agent.variables(url, model)},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        try:
-            out, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    return out.decode(errors="replace")
+        variables = agent.variables(url, model)
+        return await words_of(_program(agent), *agent.arguments(model, asked), home=home, variables=variables)
 
 
 def _program(agent: Agent) -> str:

@@ -5,9 +5,7 @@ Its model is Google's API alone, so an endpoint here speaks that API; keys are m
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -22,9 +20,9 @@ from tests.client_environments import node_environment
 from tests.models.fake_endpoint import serve
 from tests.web.conftest import served
 from tests.web.faces import gemini
+from tests.web.faces.agents import words_of
 
 ROW = next(row for row in CLIENTS if row.name == "gemini")
-_SECONDS = 120
 
 
 def play(request: ChatRequest) -> Answer:
@@ -40,22 +38,8 @@ def play(request: ChatRequest) -> Answer:
 
 async def run(home: Path, *arguments: str, **variables: str) -> str:
     program = node_environment({"@google/gemini-cli": ROW.tested}) / "node_modules" / ".bin" / "gemini"
-    process = await asyncio.create_subprocess_exec(
-        str(program),
-        *arguments,
-        cwd=home / "work",
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "GEMINI_CLI_TRUST_WORKSPACE": "true", **variables},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        out, _ = await asyncio.wait_for(process.communicate(), _SECONDS)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return out.decode(errors="replace")
+    variables["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
+    return await words_of(str(program), *arguments, home=home, variables=variables)
 
 
 @pytest.mark.slow
