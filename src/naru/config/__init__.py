@@ -23,7 +23,7 @@ from naru.config.settings import (
 )
 from naru.config.telemetry import ApprovalSettings, AuditSettings, TelemetrySettings
 from naru.config.tools import ToolsSettings
-from naru.config.yaml_text import decode_yaml
+from naru.config.yaml_text import decode_yaml, what_failed
 
 __all__ = [
     "AgentSettings",
@@ -54,4 +54,5 @@ __all__ = [
     "load_settings",
     "settings_path",
     "underscored",
+    "what_failed",
 ]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import InitSettingsSource, PydanticBaseSettingsSource, SettingsError
 
 from naru.config.settings import Settings
-from naru.config.yaml_text import Scalar, decode_yaml
+from naru.config.yaml_text import Scalar, decode_yaml, what_failed
 from naru.errors import ConfigError
 from naru.records import describe
 
@@ -110,9 +110,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
             f"Cannot read {path}: {error.strerror}.", remedy="Name another file with --config or NARU_CONFIG."
         ) from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
-        mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        what = f"line {mark.line + 1}: {said}" if mark and said else " ".join(str(error).split())
-        raise ConfigError(f"{path} is not YAML: {what}.", remedy=f"See: naru validate {path}") from error
+        raise ConfigError(f"{path} is not YAML: {what_failed(error)}.", remedy=f"See: naru validate {path}") from error
     if data is None:
         return {}
     if not isinstance(data, dict):

@@ -57,6 +57,14 @@ def decode_yaml(text: str) -> Any:
         raise yaml.YAMLError(str(error)) from error
 
 
+def what_failed(error: Exception) -> str:
+    """Say in a line what is wrong with a text that is no YAML, and in which of its lines; other errors as they are."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no UTF-8 text ({error.reason})"
+    mark, said = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    return f"line {mark.line + 1}: {said}" if mark and said else " ".join(str(error).split())
+
+
 def _check_keys(root: yaml.Node | None) -> None:
     waiting = [root]
     seen: set[int] = set()  # an alias is the node that it names

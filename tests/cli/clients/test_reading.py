@@ -16,7 +16,7 @@ from naru.stores.formats.spellings import understood
 
 def servers_of(tmp_path: Path, name: str, text: str) -> dict[str, ServerRecord | Problem]:
     path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text.encode(errors="surrogateescape"))
     return {one.name: one.outcome for one in read_place(Place("x", "X", name), path, tmp_path)}
 
 
@@ -63,11 +63,21 @@ def test_vs_code_settings_hold_servers_one_level_down(tmp_path: Path) -> None:
     assert set(servers_of(tmp_path, "settings.json", text)) == {"a"}
 
 
-@pytest.mark.parametrize("text", ["{", "[[1", "\x00"])
-def test_a_broken_file_is_one_problem(tmp_path: Path, text: str) -> None:
-    (problem,) = servers_of(tmp_path, "mcp.json", text).values()
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("mcp.json", "{", "Expecting property name"),
+        ("mcp.json", "[[1", "Expecting ',' delimiter"),
+        ("mcp.json", "\x00", "Expecting value"),
+        ("config.yaml", "name: x\nmcpServers: [1,", "line 2: expected the node content, but found '<stream end>'"),
+        ("config.yaml", "name: \udcf7", "it is no UTF-8 text (invalid start byte)"),
+    ],
+    ids=["cut", "cut list", "binary", "cut yaml", "another encoding"],
+)
+def test_a_broken_file_is_one_problem_with_its_reason(tmp_path: Path, name: str, text: str, why: str) -> None:
+    (problem,) = servers_of(tmp_path, name, text).values()
     assert isinstance(problem, Problem)
-    assert "cannot be read" in problem.reason
+    assert problem.reason.startswith(f"it cannot be read: {why}")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from naru.cli.clients.places import Place
-from naru.config import check_private
+from naru.config import check_private, what_failed
 from naru.errors import NaruError
 from naru.records import ServerRecord, now_ms
 from naru.stores.formats.inputs import Input
@@ -43,7 +43,7 @@ def read_place(place: Place, path: Path, folder: Path) -> list[Found]:
         check_private(path)
         entries, inputs = _entries(path, folder)
     except (OSError, ValueError, NaruError, yaml.YAMLError) as error:
-        broken = Problem(str(path), f"it cannot be read: {' '.join(str(error).split())}")
+        broken = Problem(str(path), f"it cannot be read: {what_failed(error)}")
         return [Found("", place.title, place.client, path, broken)]
     found: list[Found] = []
     for name, where, entry in entries:

@@ -18,6 +18,7 @@ import yaml
 
 from naru.cli.clients.entries import ClientRow, snippet, toml_table, yaml_item
 from naru.cli.clients.json_edit import put
+from naru.config import what_failed
 from naru.errors import ConfigError, StoreError
 from naru.stores.files.atomic import replace_file
 
@@ -73,7 +74,7 @@ def _write(path: Path, real: Path, row: ClientRow, name: str, entry: dict[str, A
         new = changed_text(old, row, name, entry)
     except (ValueError, OSError, yaml.YAMLError) as error:
         raise ConfigError(
-            f"{path} was left as it is: {' '.join(str(error).split())}.",
+            f"{path} was left as it is: {what_failed(error)}.",
             remedy=f"Mend it, or put this in by hand:\n{snippet(row, name, entry)}",
         ) from error
     if new == old:
