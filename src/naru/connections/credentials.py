@@ -20,8 +20,8 @@ from naru.connections.link.surroundings import expanded
 from naru.connections.oauth.signins import TURN_SECONDS, SignIns
 from naru.connections.rules.pins import identity_of
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.http_client import SIGNED_IN
-from naru.connections.transports.tokens import grant_of
+from naru.connections.transports.http.client import SIGNED_IN
+from naru.connections.transports.http.tokens import grant_of
 from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
 from naru.persons import Person
 from naru.records import ServerRecord

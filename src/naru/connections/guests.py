@@ -26,9 +26,9 @@ from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts
 from naru.connections.toolset import ServerToolset
-from naru.connections.transports.addresses import shown
-from naru.connections.transports.destinations import Lookup, is_address, is_forbidden, is_public, look_up
-from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.http.addresses import shown
+from naru.connections.transports.http.client import HttpClient
+from naru.connections.transports.http.destinations import Lookup, is_address, is_forbidden, is_public, look_up
 from naru.errors import ConnectionFailedError, PolicyError, UserError
 from naru.persons import check_may_have, current_person
 from naru.records import SERVER_NAME, ServerRecord

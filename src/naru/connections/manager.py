@@ -25,7 +25,7 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts
 from naru.connections.toolset import ServerToolset, seen_tools
 from naru.connections.transports import descendants
-from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.http.client import HttpClient
 from naru.errors import NotFoundError, StoreError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.persons import Person, check_may_have, nobody, reach, seen_servers

@@ -15,7 +15,7 @@ from naru.cli.clients.json_edit import position_of
 from naru.config import check_private, environment
 from naru.connections.rules.launch_policy import package_warnings
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.headers import headers_of
+from naru.connections.transports.http.headers import headers_of
 from naru.connections.transports.launch import find_command
 from naru.errors import NaruError
 from naru.records import TRANSPORT_SPELLINGS, ServerRecord, TransportType, now_ms

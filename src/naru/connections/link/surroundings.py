@@ -11,7 +11,7 @@ from naru.connections.rules.guard import Guard, NoGuard
 from naru.connections.session.session import Hooks
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts
-from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.http.client import HttpClient
 from naru.records import ServerRecord
 from naru.stores.formats.expand import expand
 from naru.stores.secrets.redact import REDACTOR

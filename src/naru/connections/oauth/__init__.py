@@ -2,5 +2,5 @@
 
 `fetch` is the only way out: where a server leads us, and no further. `discovery` finds who gives tokens for a server,
 `clients` what we are there, `flow` goes to a code and from it to tokens, `signed` renews them, and `signins` keeps
-them for each (person, server) in the vault. The grants that need no person are in `transports/tokens`.
+them for each (person, server) in the vault. The grants that need no person are in `transports/http/tokens`.
 """

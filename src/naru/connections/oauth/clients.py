@@ -13,7 +13,7 @@ from yarl import URL
 
 from naru.connections.oauth.discovery import Authority
 from naru.connections.oauth.fetch import Fetch, refused
-from naru.connections.transports.addresses import shown
+from naru.connections.transports.http.addresses import shown
 from naru.messages import JsonObject
 
 NAME = "Naru"

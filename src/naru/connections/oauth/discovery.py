@@ -9,8 +9,8 @@ from typing import Any
 from yarl import URL
 
 from naru.connections.oauth.fetch import Fetch, refused, unavailable
-from naru.connections.transports.addresses import is_same_origin, shown
-from naru.connections.transports.tokens import metadata_urls
+from naru.connections.transports.http.addresses import is_same_origin, shown
+from naru.connections.transports.http.tokens import metadata_urls
 from naru.messages import JsonObject
 
 VERSION = "2025-11-25"

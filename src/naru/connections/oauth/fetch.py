@@ -15,9 +15,9 @@ import aiohttp
 from yarl import URL
 
 from naru.connections.state.faults import Failure, LinkError
-from naru.connections.transports.addresses import is_same_origin, shown
-from naru.connections.transports.bodies import read_body
-from naru.connections.transports.destinations import (
+from naru.connections.transports.http.addresses import is_same_origin, shown
+from naru.connections.transports.http.bodies import read_body
+from naru.connections.transports.http.destinations import (
     CheckedResolver,
     Lookup,
     is_address,

@@ -16,8 +16,8 @@ from naru.connections.oauth.clients import Client, read_client
 from naru.connections.oauth.discovery import Authority, Found, clean_scope
 from naru.connections.oauth.fetch import Fetch, refused, unavailable
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.addresses import shown
-from naru.connections.transports.tokens import seconds_of_life
+from naru.connections.transports.http.addresses import shown
+from naru.connections.transports.http.tokens import seconds_of_life
 from naru.messages import JsonObject
 
 _VOID = frozenset({"invalid_grant", "invalid_client"})

@@ -21,8 +21,8 @@ from naru.connections.oauth.fetch import Fetch, refused, unavailable
 from naru.connections.oauth.flow import Pending, Tokens, digest, secret_text
 from naru.connections.oauth.signed import Signed
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.destinations import Lookup, look_up
-from naru.connections.transports.tokens import LAST_SECONDS
+from naru.connections.transports.http.destinations import Lookup, look_up
+from naru.connections.transports.http.tokens import LAST_SECONDS
 from naru.errors import NotFoundError, StoreError
 from naru.persons import nobodys_context
 from naru.stores.secrets.vault import SHARED, UnopenedError, Vault

@@ -16,7 +16,7 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.connections.state.starts import Starts, patience
 from naru.connections.transports.base import Transport
 from naru.connections.transports.choose import MakeTransport, candidates
-from naru.connections.transports.http_client import HttpClient
+from naru.connections.transports.http.client import HttpClient
 from naru.connections.transports.once import Once, OnceTransport
 from naru.connections.wire.protocol import METHOD_NOT_FOUND, Era
 from naru.deadlines import bound

@@ -7,10 +7,10 @@ from typing import Any
 
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Transport
-from naru.connections.transports.http_client import HttpClient
-from naru.connections.transports.sse import SseTransport
+from naru.connections.transports.http.client import HttpClient
+from naru.connections.transports.http.sse import SseTransport
+from naru.connections.transports.http.streamable_http import StreamableHttpTransport
 from naru.connections.transports.stdio import StdioTransport
-from naru.connections.transports.streamable_http import StreamableHttpTransport
 from naru.records import TransportType
 from naru.stores.secrets.values import SecretValues
 

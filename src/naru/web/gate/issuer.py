@@ -15,9 +15,9 @@ from yarl import URL
 
 from naru.config import OAuthSettings
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.addresses import may_carry_secrets, shown
-from naru.connections.transports.bodies import read_body
-from naru.connections.transports.tokens import metadata_urls
+from naru.connections.transports.http.addresses import may_carry_secrets, shown
+from naru.connections.transports.http.bodies import read_body
+from naru.connections.transports.http.tokens import metadata_urls
 from naru.connections.wire import messages as wire
 from naru.web.routes import ROLE_NAMES, Access
 

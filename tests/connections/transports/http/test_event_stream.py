@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naru.connections.transports.event_stream import Event, EventStreamParser, EventTooLargeError
+from naru.connections.transports.http.event_stream import Event, EventStreamParser, EventTooLargeError
 from tests.connections.transports.test_framing import cut
 
 STREAM = (

@@ -23,8 +23,8 @@ import aiohttp
 from yarl import URL
 
 from naru.connections.state.faults import Failure, LinkError
-from naru.connections.transports.addresses import may_carry_secrets, shown
-from naru.connections.transports.bodies import read_body
+from naru.connections.transports.http.addresses import may_carry_secrets, shown
+from naru.connections.transports.http.bodies import read_body
 from naru.connections.wire import messages as wire
 from naru.deadlines import bound
 from naru.errors import StoreError

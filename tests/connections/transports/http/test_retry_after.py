@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from naru.connections.transports.responses import retry_after
+from naru.connections.transports.http.responses import retry_after
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from naru.connections.oauth.fetch import refused, unavailable
 from naru.connections.oauth.flow import Tokens
 from naru.connections.oauth.signed import Signed
 from naru.connections.state.faults import LinkError
-from naru.connections.transports.addresses import may_carry_secrets
-from naru.connections.transports.tokens import Grant, TokenSource, grant_of, seconds_of_life
+from naru.connections.transports.http.addresses import may_carry_secrets
+from naru.connections.transports.http.tokens import Grant, TokenSource, grant_of, seconds_of_life
 from naru.errors import ToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore

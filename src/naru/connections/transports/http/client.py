@@ -20,11 +20,11 @@ from yarl import URL
 
 from naru import __version__
 from naru.connections.state.faults import Failure, LinkError
-from naru.connections.transports.addresses import shown
-from naru.connections.transports.destinations import CheckedResolver, Lookup
-from naru.connections.transports.headers import headers_of, misconfigured
+from naru.connections.transports.http.addresses import shown
+from naru.connections.transports.http.destinations import CheckedResolver, Lookup
+from naru.connections.transports.http.headers import headers_of, misconfigured
+from naru.connections.transports.http.tokens import Grant, LeaseOf, TokenSource, grant_of, name_of
 from naru.connections.transports.once import Once
-from naru.connections.transports.tokens import Grant, LeaseOf, TokenSource, grant_of, name_of
 from naru.http1.connection import Limits
 from naru.http1.dial import keep_alive, reason_of
 from naru.http1.faults import DialError, ExchangeError

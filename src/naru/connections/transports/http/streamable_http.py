@@ -16,11 +16,11 @@ import aiohttp
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
-from naru.connections.transports.bodies import chunks, read_body
-from naru.connections.transports.event_stream import EventStreamParser, EventTooLargeError
-from naru.connections.transports.http_client import HttpClient, Remote, unreachable
+from naru.connections.transports.http.bodies import chunks, read_body
+from naru.connections.transports.http.client import HttpClient, Remote, unreachable
+from naru.connections.transports.http.event_stream import EventStreamParser, EventTooLargeError
+from naru.connections.transports.http.responses import means_lost_session, refusal, same_origin_redirect, session_gone
 from naru.connections.transports.pending import cancelled, own_id, too_large
-from naru.connections.transports.responses import means_lost_session, refusal, same_origin_redirect, session_gone
 from naru.connections.wire import messages as wire
 from naru.connections.wire.protocol import header_value
 from naru.http1.reply import Reply

@@ -9,8 +9,8 @@ import aiohttp
 from yarl import URL
 
 from naru.connections.state.faults import BusyError, Failure, LinkError
-from naru.connections.transports.addresses import is_same_origin, shown
-from naru.connections.transports.bodies import read_body
+from naru.connections.transports.http.addresses import is_same_origin, shown
+from naru.connections.transports.http.bodies import read_body
 from naru.connections.wire import messages as wire
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject

@@ -13,13 +13,13 @@ from yarl import URL
 
 from naru.connections.state.faults import Failure, LinkError
 from naru.connections.state.settings import ConnectionSettings
-from naru.connections.transports.addresses import is_same_origin, shown
 from naru.connections.transports.base import Counters, Inbox, LogRing, Outgoing
-from naru.connections.transports.bodies import chunks
-from naru.connections.transports.event_stream import Event, EventStreamParser, EventTooLargeError
-from naru.connections.transports.http_client import HttpClient, Remote, unreachable
+from naru.connections.transports.http.addresses import is_same_origin, shown
+from naru.connections.transports.http.bodies import chunks
+from naru.connections.transports.http.client import HttpClient, Remote, unreachable
+from naru.connections.transports.http.event_stream import Event, EventStreamParser, EventTooLargeError
+from naru.connections.transports.http.responses import refusal
 from naru.connections.transports.pending import PendingAnswers, cancelled, too_large
-from naru.connections.transports.responses import refusal
 from naru.connections.wire import messages as wire
 from naru.messages import Json, JsonObject
 from naru.stores.secrets.values import SecretValues
