@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from naru.dialects import CallEnd, StreamParser, Text, parse, tools_from_openai
+from naru.dialects import CallEnd, StreamParser, Text, Tool, parse, tools_from_openai
 from tests.dialects import talk
 from tests.dialects.reading import CASES, assert_accounted, pieces, read_every_way
 
@@ -311,9 +311,7 @@ def test_a_numbered_title_stands_over_the_call_that_it_names(title):
     assert not read_every_way(f"Example 1: list the files\n\n{CALL}", talk.TOOLS).calls
 
 
-@pytest.mark.parametrize(
-    "form", [form for form in talk.FORMS if form not in (*talk.BLOCKS_ONLY, "json", "cline", "pythonic")]
-)
+@pytest.mark.parametrize("form", [form for form in talk.FORMS if form not in (*talk.BLOCKS_ONLY, "cline")])
 @pytest.mark.parametrize("mark", ["- ", "* ", "1. "])
 def test_calls_that_are_items_of_a_list_are_what_stands_over_it_says(form, mark):
     """Under "Examples:" or "The page lists these:" both ran in five forms; under "I do both:" none did in others."""
@@ -323,6 +321,52 @@ def test_calls_that_are_items_of_a_list_are_what_stands_over_it_says(form, mark)
     assert len(read_every_way(f"I'll do both:\n\n{items}", talk.TOOLS).calls) == 2
     assert not read_every_way(f"Examples:\n{items}", talk.TOOLS).calls
     assert not read_every_way(f"Ξ κείμενο ξ:\n{items}\n\nΞ κείμενο ξ.", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize("form", talk.MORE_FORMS)
+def test_calls_under_the_labels_of_a_list_are_what_stands_over_it_says(form):
+    """Under "I'll do three things:" none of three ran in any form."""
+    calls = [
+        ("read_file", {"path": "/etc/hosts"}),
+        ("bash", {"command": "ls"}),
+        ("send_mail", {"to": "a", "body": "b"}),
+    ]
+    items = "\n\n".join(
+        f"{number}. Ξ κείμενο ξ:\n\n{talk.MORE_FORMS[form](*call, chr(10))}" for number, call in enumerate(calls, 1)
+    )
+    assert len(read_every_way(f"I'll do three things:\n\n{items}", talk.TOOLS).calls) == 3
+    assert not read_every_way(f"Ξ κείμενο ξ:\n\n{items}", talk.TOOLS).calls
+
+
+@pytest.mark.parametrize("form", ["hermes", "json", "cline", "react", "pythonic", "fenced"])
+@pytest.mark.parametrize("field", ["{}: {}", "**{}:** {}", "- {}: {}", "{}：{}", "{} : {}"])
+def test_a_call_that_is_a_field_of_a_form_is_shown(form, field):
+    """A report of several fields of which one is the call; those of a plan speak of its value."""
+    call = talk.MORE_FORMS[form]("read_file", {"path": "/etc/hosts"}, "\n")
+    report = "\n".join((field.format("Κείμενο", "ξ ξ"), field.format("Ξ ξ", "7"), field.format("Ψ", "").rstrip()))
+    assert not read_every_way(f"Ξ κείμενο ξ\n\n{report}\n\n{call}", talk.TOOLS).calls
+    assert len(read_every_way(f"{report.replace('7', 'hosts')}\n\n{call}", talk.TOOLS).calls) == 1
+
+
+@pytest.mark.parametrize(("after", "runs"), [("You only asked how it works.", False), ("That reads the hosts.", True)])
+@pytest.mark.parametrize("form", ["pythonic", "fenced", "tool_code"])
+def test_code_that_the_text_after_it_does_not_explain_is_what_the_sentence_before_says(form, after, runs):
+    call = talk.MORE_FORMS[form]("read_file", {"path": "/etc/hosts"}, "\n")
+    text = f"If you had asked for the hosts file, I would have answered:\n\n{call}\n\n{after}"
+    assert bool(read_every_way(text, talk.TOOLS).calls) == runs
+
+
+@pytest.mark.parametrize("between", ["And also,", "<?xml?>"])
+def test_what_ends_no_sentence_between_two_calls_shows_neither(between):
+    other = CALL.replace("ls", "pwd")
+    assert len(read_every_way(f"{CALL}\n\n{between}\n\n{other}", talk.TOOLS).calls) == 2
+
+
+@pytest.mark.parametrize("said", ["The calculation of it:", "hostsを", "hosts를", "hosts的"])
+def test_a_word_is_of_the_matter_in_another_form_or_with_a_particle(said):
+    call = "```json\n" + talk.FORMS["json"]("calculate_it", {"path": "/etc/hosts"}, "") + "\n```"
+    tools = [Tool("calculate_it", {"type": "object", "properties": {"path": {"type": "string"}}})]
+    assert len(read_every_way(f"Ξ κείμενο ξ.\n\n{call}\n\n{said} Ξ ξ ξ.", tools).calls) == 1
 
 
 def test_exhibits_are_told_the_same_in_any_pieces():

@@ -18,7 +18,7 @@ _FEW_WORDS = 2
 _FEW_LETTERS = 6
 """Letters: what is longer is more than a word, in scripts that set none apart."""
 _LONGEST_LABEL = 40
-_PUNCTUATION = lazy_pattern(r"[^\w\s<>{}\[\]]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
+_PUNCTUATION = lazy_pattern(r"[^\w\s<>{}\[\],，、]\s*\Z|[:：]\s|^\s*(?:#|[-*+•]\s|\d{1,2}[.)]\s)")
 """What makes a sentence, a label, a heading or an item of a word or two."""
 _BULLET = r"(?:[-*+•]|[\u2190-\u2bff\U0001f300-\U0001faff]\ufe0f?|\d{1,2}[.)])"
 """What an item of a list begins with: a mark, any arrow, tick, cross or picture, or a number."""
@@ -29,6 +29,9 @@ _LABEL = lazy_pattern(
     r"[ \t]{0,8}(?:#{1,6} [^\n]{1,60}|(\*\*|__)[^*\n]{1,40}\1[:：]?[ \t]{0,8}(?=\n|\Z)"
     r"|\(?[^\W_]{1,2}[.)](?=\s|\Z)|[^\W_][ \t]{0,8}(?=\n|\Z)|<[\w.@-]{1,24}>(?= \S|\Z)|[←→»]|In \[\d+\]:|Out\[\d+\]:"
     r"|(?:(?:[-+*•]|\d{1,2}[.)]) )?[^\s:：<>|]{1,24}(?: [^\s:：<>|]{1,24}){0,2} {0,8}(?:：|[:>|—–](?=\s|\Z)))"
+)
+_FIELD = lazy_pattern(
+    r"[ \t]{0,8}(?:[-*+•] )?(\*\*|__)?[^\s:：][^\n:：]{0,39}(?:：|:(?:\*\*|__)?(?=\s))[^\n]*[^\s:：*_]"
 )
 _STAMP = lazy_pattern(
     r"[ \t]{0,8}[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[^\s\d]{1,5}\.? {1,2}\d{1,2},? |\d{1,2}\S{1,3}\d{1,2}\S? )?"
@@ -85,6 +88,19 @@ def is_short_line(text: str) -> bool:
     return 0 < len(bare) <= _LONGEST_LABEL and "\n" not in bare and bare[-1] not in SENTENCE_ENDS
 
 
+def fields_above(text: str) -> str:
+    """Return the fields of a form that a text ends in, if its last line is the name of one more; else nothing.
+
+    `Reported by: the support desk` and another such line right before `Output:`, with no sentence between.
+    """
+    *above, name = text.rstrip().split("\n")
+    at = len(above)
+    while at and (_FIELD.fullmatch(above[at - 1].rstrip()) or (at == len(above) and not above[at - 1].strip())):
+        at -= 1
+    fields = "\n".join(above[at:]).strip()
+    return fields if "\n" in fields and len(name) <= _LONGEST_LABEL and name.endswith((*COLONS, "*", "_")) else ""
+
+
 def is_stamped(line: str) -> bool:
     """Tell whether a line begins with a time."""
     return _STAMP.match(line) is not None
@@ -104,6 +120,16 @@ def over_items(text: str) -> str:
     """Return a text without the marks of a list's items that it ends in: what stands over the list introduces each."""
     found = _ITEM_MARKS.search(text)
     return text[: found.start()] + "\n" if found is not None else text
+
+
+def over_labels(text: str) -> str:
+    """Return what stands over a list of which a text's last line is an item with nothing but a label; else nothing."""
+    lines = text.rstrip().split("\n")
+    if PREFIX.match(lines[-1]) is None or not lines[-1].rstrip("*_ ").endswith((*COLONS, ")")):
+        return ""
+    while lines and (not lines[-1].strip() or is_item(lines[-1])):
+        lines.pop()
+    return "\n".join(lines)
 
 
 def is_side_of_change(before: str, after: str) -> bool:

@@ -18,6 +18,7 @@ from naru.dialects.judging.layout import (
     QUOTES,
     SENTENCE_ENDS,
     asks,
+    fields_above,
     first_line,
     has_words,
     is_caption,
@@ -33,9 +34,11 @@ from naru.dialects.judging.layout import (
     last_line,
     opens_quotation,
     over_items,
+    over_labels,
     prose_of,
     says_something,
 )
+from naru.dialects.judging.matter import has_value_of, is_about, is_placeholder, names_key
 from naru.dialects.judging.meaning import means_making
 from naru.dialects.judging.wording import (
     denies_running,
@@ -74,6 +77,7 @@ WEIGHTS = {
     "numbered": 0.35,
     "marker named before": 1.0,
     "introduced": 0.35,
+    "field of a form": 0.65,
     "caption": 0.65,
     "set apart by a blank": 0.65,
     "heading": 0.35,
@@ -104,10 +108,7 @@ _FENCE_BEGUN = lazy_pattern(r"\s*(?<!`)```[\w+\-]{0,20}\Z")
 _THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?[:：]")
 """What ReAct begins its line with that says what the action is for, in any form: `Do I need a tool? Yes`."""
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
-_HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
-_WORD = lazy_pattern(r"[^\W_]{4,}|\d+")
 _NO_WORDS = lazy_pattern(r"<[|/｜]|(?:\A|\n)\s*(?:[-*•]|\d{1,2}[.)]) [{\[<`]|\n\s*[{\[<`]")
-_PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
 class Before:
@@ -172,6 +173,8 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
         yield "introduced"
         if last in COLONS and is_caption(last_line(bare)) and not speaks_of_doing(text):
             yield "caption"
+        elif not any(map(_THOUGHT.match, fields_above(bare).split("\n"))) and fields_above(bare):
+            yield "field of a form"
     elif last not in SENTENCE_ENDS:
         if line.strip():
             yield "sentence begun"
@@ -194,7 +197,7 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
         yield "pointed at"
     if _sentence_goes_on(gap, text, leads_on=leads_on and before.same_line):
         yield "sentence goes on"
-        if not before.some and gap and not _is_about(calls, text):
+        if not before.some and gap and not is_about(calls, text):
             yield "sentence opened"
     said = prose_of(text)
     answers = _answers(before.last_line, text) or (leads_on and _answers(before.last_line, last_line(said)))
@@ -215,14 +218,28 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
         yield "line open"  # no title, which stands over its call alone
     told = f"{before.last_line} {first_line(said)}" if answers else f"{before.prose} {said}"
     if before.same_line:
-        if dialect not in _PYTHON or (answers and not _is_about(calls, told)):
+        if dialect not in _PYTHON or (answers and not is_about(calls, told)):
             yield "line goes on"
     elif denies_running(said) or (
-        not (dialect in _CODE and _is_about(calls, told))
+        not (dialect in _CODE and is_about(calls, told))
         and not speaks_of_doing(before.text)
         and not speaks_of_waiting(said)
+        and not _announces_all(before)
     ):
         yield "text around"
+
+
+def _is_unexplained(before: Before, said: str, calls: Sequence[ParsedCall]) -> bool:
+    """Tell whether text after code neither speaks of the code nor leads on to more."""
+    return (
+        calls[0].dialect in _CODE
+        and not before.same_line
+        and not over_labels(before.text)
+        and says_something(said)
+        and said.rstrip()[-1] not in COLONS
+        and not is_about(calls, said)
+        and not any(names_key(call, said) for call in calls)
+    )
 
 
 def _speaks_of_its_result(text: str) -> bool:
@@ -231,7 +248,7 @@ def _speaks_of_its_result(text: str) -> bool:
 
 def _is_remark(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
     """Tell whether text after the calls that begin a reply speaks neither of their matter nor of their result."""
-    return _may_show(calls, gap, text) and not _is_about(calls, prose_of(text)) and not _speaks_of_its_result(text)
+    return _may_show(calls, gap, text) and not is_about(calls, prose_of(text)) and not _speaks_of_its_result(text)
 
 
 def _may_show(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
@@ -246,12 +263,7 @@ def _may_show(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
     if len(calls) > 1 or calls[0].dialect not in _PYTHON:
         return len(calls) == 1
     is_remark = gap.endswith("\n") and said[0].isalnum() and said[-1] not in COLONS and len(text) < LOOK_AHEAD
-    return is_remark and not _names_key(calls[0], said)
-
-
-def _names_key(call: ParsedCall, text: str) -> bool:
-    """Tell whether a text has a word of the name of an argument."""
-    return not set(_words(text)).isdisjoint(_words(" ".join(call.arguments)))
+    return is_remark and not names_key(calls[0], said)
 
 
 def _answers(line: str, text: str) -> bool:
@@ -262,30 +274,6 @@ def _answers(line: str, text: str) -> bool:
     if not (is_short_line(line) and is_short_line(after) and has_words(after)):
         return False
     return line.split()[0] == after.split()[0] or (not line.isascii() and line[:2] == after[:2])
-
-
-def _is_about(calls: Sequence[ParsedCall], text: str) -> bool:
-    """Tell whether a text speaks of what calls are about: has a word of a tool's name, or of a value."""
-    said = set(_words(text))
-    return any(not said.isdisjoint(_words(f"{call.name} {_values(call.arguments)}")) for call in calls)
-
-
-def _has_value_of(calls: Sequence[ParsedCall], text: str) -> bool:
-    """Tell whether a text has a word of a value of a call."""
-    said = set(_words(text))
-    return any(not said.isdisjoint(_words(_values(call.arguments))) for call in calls)
-
-
-def _values(value: object) -> str:
-    """Return the values inside of a value as one text."""
-    if isinstance(value, dict | list):
-        return " ".join(map(_values, value.values() if isinstance(value, dict) else value))
-    return "" if isinstance(value, bool) or value is None else str(value)
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of four letters and more, and the numbers."""
-    return [word.lower() for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
 def _sentence_goes_on(gap: str, text: str, *, leads_on: bool) -> bool:
@@ -314,30 +302,36 @@ def facts(
         by_meaning: whether a sentence before them is asked for its meaning.
     """
     found = list(before.facts)
+    if "field of a form" in found and has_value_of(calls, fields_above(before.text)):
+        found.remove("field of a form")  # a plan's
     if opener and before.some and _is_named(opener, before.text):
         found.append("marker named before")
     stop = _NO_WORDS.search(after)
     text = after[: stop.start()] if stop is not None else after
-    if before.is_item and is_item(after) and not _announces(before, by_meaning=by_meaning):
+    lists = before.is_item and (is_item(after) or calls[0].dialect in _UNMARKED)
+    if lists and not _announces(before, by_meaning=by_meaning):
         found.append("list goes on")
     if text:
         leads_on = stop is not None or len(prose_of(text)) < len(text)
         found += _facts_after(before, gap, text, calls, leads_on=leads_on)
-        if by_meaning and means_showing_politely(before.text):
-            found.append("spoken of")
-    elif before.some and speaks_of_showing(
-        before.text,
-        is_over=calls[0].dialect not in _UNMARKED,
-        of_code=calls[0].dialect in _PYTHON and (len(calls) > 1 or _has_value_of(calls, before.text)),
-        by_meaning=by_meaning,
-        of_its_matter="numbered" not in before.facts and _is_about(calls, before.text),
-    ):
+    if (
+        before.some
+        and (not text or _is_unexplained(before, prose_of(text), calls))
+        and not _announces_all(before)
+        and speaks_of_showing(
+            before.text,
+            is_over=calls[0].dialect not in _UNMARKED,
+            of_code=not text and calls[0].dialect in _PYTHON and (len(calls) > 1 or has_value_of(calls, before.text)),
+            by_meaning=by_meaning,
+            of_its_matter="numbered" not in before.facts and is_about(calls, before.text),
+        )
+    ) or (text and by_meaning and means_showing_politely(before.text)):
         found.append("spoken of")
     if is_side_of_change(before.whole, after):
         found.append("side of a change")
     if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
         found.append("set apart by a blank")
-    if before.some and any(_is_placeholder(call) for call in calls):
+    if before.some and any(is_placeholder(call) for call in calls):
         found.append("placeholder")
     return found
 
@@ -347,27 +341,16 @@ def _announces(before: Before, *, by_meaning: bool) -> bool:
     return before.some and (speaks_of_doing(before.text) or (by_meaning and means_making(last_sentence(before.text))))
 
 
+def _announces_all(before: Before) -> bool:
+    """Tell whether what stands over a list of labels, each over a call, says that its items are done."""
+    lead = over_labels(before.text)
+    return has_words(lead) and speaks_of_doing(lead)
+
+
 def _is_named(marker: str, text: str) -> bool:
     """Tell whether a marker stands in the middle of a line of words, where it announced nothing."""
     at = text.find(marker)
     return at > 0 and text[at - 1] == " " and text[:at].rstrip(" ")[-1:].isalnum()
-
-
-def _is_placeholder(call: ParsedCall) -> bool:
-    """Tell whether a value of a call stands for one: three dots, its own name, something in brackets."""
-    return any(value == key or _PLACEHOLDER.fullmatch(value) is not None for key, value in _texts(call.arguments))
-
-
-def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text inside of a value with the key that it stands under."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from _texts(item, name)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _texts(item, key)
 
 
 def doubt_of(found: Sequence[str]) -> float:

@@ -45,6 +45,8 @@ _LOOKED_AT = 240
 _COLONS = (":", "：")
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,100}\?>\s*\Z")
+"""What markup begins with, between a sentence and a call."""
 _CLAUSES = lazy_pattern(r"[,;，、；]")
 _PLAIN = str.maketrans("’：", "':")
 _LETTER = lazy_pattern(r"(?<!\\)[a-z]")
@@ -147,7 +149,8 @@ def speaks_of_waiting(text: str) -> bool:
 
 def last_sentence(text: str) -> str:
     """Return the last sentence of a text; a short one with that before it."""
-    sentences = [part for part in _ENDS_OF_SENTENCES.split(text[-_LOOKED_AT:]) if part.strip()]
+    said = _DECLARATION.sub("", text[-_LOOKED_AT:])
+    sentences = [part for part in _ENDS_OF_SENTENCES.split(said) if part.strip()]
     if not sentences:
         return ""
     return sentences[-1] if len(sentences[-1]) >= _SHORT else " ".join(sentences[-2:])

@@ -78,7 +78,7 @@ _SYMBOLS = ("-> tool/function_call\n", ">>>")
 _SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "[")
 _FIRSTS = frozenset("{[`~<>-=* \t\rO_\\" + LABEL_INITIALS)
 _HEADER = " to="
-_COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z")
+_COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z|\n[ \t]*[-*•][ \t]+\Z")
 _BEFORE_CODE = lazy_pattern(r"[:：]\s*\Z|\n[ \t]*\n[ \t]*\Z")
 _JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
