@@ -38,6 +38,8 @@ _MEMBER_SO_FAR = lazy_pattern(r"\s{0,40}(?:[,，]\s{0,40}(?:\"[\w.\-]{0,64}(?:\"
 _LABEL = lazy_pattern(r"(?:[a-z]{1,8} )?([A-Za-z_]{2,24})[:：]")
 _LABEL_SO_FAR = lazy_pattern(r"[A-Za-z_ ]{1,40}\Z")
 _GOES_ON = lazy_pattern(r"\s{0,200}[\"',，:\]}]")
+_OBJECT = lazy_pattern(r"\s{0,200}\{\s{0,8}[\"']?([\w.\-]{1,64})[\"']?\s{0,8}[:：]")
+_OBJECT_SO_FAR = lazy_pattern(r"\s{0,200}(?:\{\s{0,8}(?:[\"']?[\w.\-]{0,64}(?:[\"']?\s{0,8})?)?)?\Z")
 _SPACE_SO_FAR = lazy_pattern(r"\s{0,200}\Z")
 _LONG_KEY = 160
 """Characters; each may be written in six, and a key is looked for in the next 1,000."""
@@ -233,6 +235,12 @@ def _is_over(source: Source, writer: CallWriter, *, enclosed: bool) -> Reading[b
     name = yield from lost_member(source, writer)
     if name:
         writer.repair("early-brace", name)
+    elif writer.has_none and writer.declared:
+        while not source.final and _OBJECT_SO_FAR.match(source.text, source.pos):
+            yield
+        found = _OBJECT.match(source.text, source.pos)
+        if found is not None and writer.awaits(found[1]):
+            raise NotACall  # two objects of arguments, of which the first is empty
     elif writer.has_strayed:
         while not source.final and _SPACE_SO_FAR.match(source.text, source.pos):
             yield

@@ -14,13 +14,16 @@ from naru.dialects.tool import Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Any
 
 _CALL = Tool("", {"properties": {"name": {}, "arguments": {}}})
 """What a function that calls tools takes, in order."""
 _NAME = lazy_pattern(r"[A-Za-z_][\w.\-\\]*")
 _OPEN = lazy_pattern(r"[A-Za-z_][\w.\-\\:/]*\s*\(")
-_KEYWORD = lazy_pattern(r"(\\?[A-Za-z_][\w\-\\]*)\s*(?:=(?!=)|:)")
+_KEYWORD = lazy_pattern(r"(\\?[A-Za-z_][\w\-\\]*)\s*(?:=(?P<doubled>\s*=)?|:)")
+_LITERAL = lazy_pattern(r"\s*[\"'\[{\d\-]|\s*(?:True|False|None|true|false|null)\b")
+"""What is a value for certain, and no comparison's other side."""
 _FIRST_KEYWORD = lazy_pattern(r"(\w{1,64})\s{0,8}[=:]")
 _TORN_STRUCTURE = lazy_pattern(r"\s*[{\[][^\"']*[\"']")
 """An object or a list with a text in it; as a text itself it was cut at a stray quote."""
@@ -101,7 +104,7 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     strayed = repeated = False
     at = skip_remarks(text, 0)
     while at < len(text):
-        keyword = _KEYWORD.match(text, at)
+        keyword = _keyword_at(text, at, tool)
         spread = _SPREAD.match(text, at)
         if keyword:
             at = keyword.end()
@@ -130,6 +133,22 @@ def parse_arguments(text: str, tool: Tool) -> dict[str, Any]:
     if strayed and (repeated or (found and positional)):
         raise NotACall
     return _with_positional(found, positional, tool)
+
+
+def _keyword_at(text: str, at: int, tool: Tool) -> re.Match[str] | None:
+    """Return the name of the argument at `at` with the sign after it; a doubled one is one.
+
+    Raises:
+        NotACall: It may compare the argument with something.
+    """
+    keyword = _KEYWORD.match(text, at)
+    if keyword is None or keyword["doubled"] is None:
+        return keyword
+    if keyword[1] not in tool.properties:
+        return None
+    if _LITERAL.match(text, keyword.end()) is None:
+        raise NotACall
+    return keyword
 
 
 def keyword_arguments(text: str, tool: Tool) -> dict[str, Any]:

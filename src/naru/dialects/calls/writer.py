@@ -95,7 +95,7 @@ class CallWriter:
         self._strayed = []
         self._meant = set()
         self.beside = frozenset()
-        self._id = encodable(call_id)
+        self._id, self._key = encodable(call_id), ""
         self._arguments = {}
         if self._emits:
             self.flush()
@@ -157,6 +157,11 @@ class CallWriter:
     def lacks_all(self) -> bool:
         """Whether no argument was written though the tool asks for some."""
         return not self._arguments and self.tool is not None and bool(required_of(self.tool))
+
+    @property
+    def has_none(self) -> bool:
+        """Whether no argument was written."""
+        return not self._arguments
 
     @property
     def lacks_some(self) -> bool:

@@ -90,6 +90,8 @@ def closes(
     if follower not in COMMAS:
         return False
     at = _skip_after(text, at + 1, quote, final=final)
+    if at >= 0 and text[at] in COMMAS:  # a doubled one is one
+        at = _skip_after(text, at + 1, quote, final=final)
     if at < 0:
         return None
     end = at + MOST_SPACE

@@ -33,6 +33,7 @@ _WORDS = {
     "Infinity": None, "-Infinity": None, "inf": None, "-inf": None,
 }  # fmt: skip
 _NUMBER = lazy_pattern(r"[-+]?(?:0[xX][0-9a-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\Z")
+_TWO_TEXTS = lazy_pattern(r"([\"'])\s*\1")
 _STRING_PREFIX = lazy_pattern(r"[rbfuRBFU]{1,2}(?=[\"'])")
 _BARE = lazy_pattern(r"[-+.\w]+(?=，\s*[\"'])|(?:(?!\s(?:/[/*]|#\s))[^,\]\})\n])*")
 BARE_KEY = lazy_pattern(r"[^\s:：={}\[\],，\"'][^:：={}\[\],，\"'\n]*")
@@ -209,6 +210,8 @@ class _Reader:
                 at += 1
                 continue
             value, at = self.value(at, "[" if closer == "]" else "(", depth + 1)
+            if isinstance(value, StrayText) and _TWO_TEXTS.search(value):
+                raise ValueError("comma expected")
             found.append(value)
             at = self.after_item(at, closer)
 

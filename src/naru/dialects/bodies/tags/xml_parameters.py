@@ -265,7 +265,8 @@ def _closes(source: Source, writer: CallWriter, tags: Tags, closer: str) -> Read
     """Consume the call's closing tag; False where the opening tag of an argument that it may have comes after it."""
     source.pos += len(closer)
     offset = yield from space_end(source)
-    if not tags.parameter or not (yield from literal_at(source, tags.parameter, offset)):
+    openers = tags.parameter or tuple(f"<{key}>" for key in writer.declared if writer.awaits(key))
+    if not openers or not (yield from literal_at(source, openers, offset)):
         return True
     start = source.pos + offset
     while ">" not in source.text[start : start + _LONGEST_TAG] and not source.final:
