@@ -369,6 +369,16 @@ def test_a_word_is_of_the_matter_in_another_form_or_with_a_particle(said):
     assert len(read_every_way(f"Ξ κείμενο ξ.\n\n{call}\n\n{said} Ξ ξ ξ.", tools).calls) == 1
 
 
+@pytest.mark.parametrize("form", talk.MORE_FORMS)
+def test_a_call_that_is_said_again_after_a_colon_is_made_once(form):
+    """Of 47,000 recorded replies more than seventy ran the same call twice: `f()`, and "The function call is: f()"."""
+    call = talk.MORE_FORMS[form]("read_file", {"path": "/etc/hosts"}, "\n")
+    other = talk.MORE_FORMS[form]("read_file", {"path": "/etc/passwd"}, "\n")
+    assert len(read_every_way(f"{call}\n\nI read the file:\n\n{call}", talk.TOOLS).calls) == 1
+    assert len(read_every_way(f"{call}\n\nI read the file:\n\n{other}", talk.TOOLS).calls) == 2
+    assert len(read_every_way(f"{call}\n{call}", talk.TOOLS).calls) == 2
+
+
 def test_exhibits_are_told_the_same_in_any_pieces():
     for number, (_, _, _, text) in enumerate(talk.exhibits("shown", "first")):
         if number % 41 == 0:

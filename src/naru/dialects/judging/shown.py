@@ -90,6 +90,7 @@ WEIGHTS = {
     "text after": 1.0,
     "question after": 0.35,
     "another was shown": 0.65,
+    "made before": 0.65,
     "line of a log": 1.0,
     "placeholder": 0.5,
     "spoken of": 1.0,

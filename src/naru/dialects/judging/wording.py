@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from naru.dialects.judging.layout import without_tokens
 from naru.dialects.judging.meaning import means_making, means_showing
 from naru.dialects.judging.talk import MADE, POLITE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
@@ -45,8 +46,6 @@ _LOOKED_AT = 240
 _COLONS = (":", "：")
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-_DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,100}\?>\s*\Z")
-"""What markup begins with, between a sentence and a call."""
 _CLAUSES = lazy_pattern(r"[,;，、；]")
 _PLAIN = str.maketrans("’：", "':")
 _LETTER = lazy_pattern(r"(?<!\\)[a-z]")
@@ -149,7 +148,7 @@ def speaks_of_waiting(text: str) -> bool:
 
 def last_sentence(text: str) -> str:
     """Return the last sentence of a text; a short one with that before it."""
-    said = _DECLARATION.sub("", text[-_LOOKED_AT:])
+    said = without_tokens(text[-_LOOKED_AT:])
     sentences = [part for part in _ENDS_OF_SENTENCES.split(said) if part.strip()]
     if not sentences:
         return ""

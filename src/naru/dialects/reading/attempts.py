@@ -20,6 +20,8 @@ _LONG_FAILURE = 2000
 _MOST_ASKED = 32
 """Sentences of a reply that are asked for their meaning, before calls begin and when they are judged: each takes
 longer than reading ten pages, and a reply may have thousands."""
+_MOST_COMPARED = 32
+"""Calls before those that are judged: who explains a call says it again."""
 _INDENT = 100
 """Characters: white space right before a call, as much of it as tells anything."""
 
@@ -122,6 +124,10 @@ class Attempts:
             found.append("read in a tool's result")
         if state.shown_upto:
             found.append("another was shown")
+        earlier = state.writer.calls[max(0, first.calls - _MOST_COMPARED) : first.calls]
+        made = [(call.name, call.arguments) for call in earlier]
+        if made and all((call.name, call.arguments) in made for call in calls):
+            found.append("made before")
         if doubt_of(found) >= LIMIT:
             self._withdraw(group, found)
         else:
