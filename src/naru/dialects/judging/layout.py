@@ -40,7 +40,7 @@ _STAMP = lazy_pattern(
 """A time, and a date before it, at the beginning of a line of a log or of a chat."""
 _CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
-_TOKENS = lazy_pattern(r"(?:\s*<([|｜?])[^<>\n]{0,60}\1>){1,4}\s*\Z")
+_DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,60}\?>\s*\Z")
 _UNITS = lazy_pattern(r"[{\[]\s*(?:[\"'{\[]|[\w.]+\().*", re.DOTALL)
 """What may be a call, with all after it."""
 
@@ -123,14 +123,14 @@ def over_items(text: str) -> str:
     return text[: found.start()] + "\n" if found is not None else text
 
 
-def without_tokens(text: str) -> str:
-    """Return a text without the special tokens, or the declaration of markup, that it ends in: none is a sentence."""
-    return _TOKENS.sub("\n", text)
+def without_declaration(text: str) -> str:
+    """Return a text without the declaration of markup that it ends in, which is no sentence."""
+    return _DECLARATION.sub("\n", text)
 
 
 def over_labels(text: str) -> str:
     """Return what stands over a list of which a text's last line is an item with nothing but a label; else nothing."""
-    lines = without_tokens(text).rstrip().split("\n")
+    lines = text.rstrip().split("\n")
     if PREFIX.match(lines[-1]) is None or not lines[-1].rstrip("*_ ").endswith((*COLONS, ")")):
         return ""
     while lines and (not lines[-1].strip() or is_item(lines[-1])):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.judging.layout import without_tokens
+from naru.dialects.judging.layout import without_declaration
 from naru.dialects.judging.meaning import means_making, means_showing
 from naru.dialects.judging.talk import MADE, POLITE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
@@ -148,7 +148,7 @@ def speaks_of_waiting(text: str) -> bool:
 
 def last_sentence(text: str) -> str:
     """Return the last sentence of a text; a short one with that before it."""
-    said = without_tokens(text[-_LOOKED_AT:])
+    said = without_declaration(text[-_LOOKED_AT:])
     sentences = [part for part in _ENDS_OF_SENTENCES.split(said) if part.strip()]
     if not sentences:
         return ""
