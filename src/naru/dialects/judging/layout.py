@@ -40,6 +40,7 @@ _STAMP = lazy_pattern(
 """A time, and a date before it, at the beginning of a line of a log or of a chat."""
 _CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
+"""A line of a form or of a report: a name of a few words, and what it is."""
 _DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,60}\?>\s*\Z")
 _UNITS = lazy_pattern(r"[{\[]\s*(?:[\"'{\[]|[\w.]+\().*", re.DOTALL)
 """What may be a call, with all after it."""

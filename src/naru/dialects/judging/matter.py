@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _HUMP = lazy_pattern(r"(?<=[a-z])(?=[A-Z])")
 _WORD = lazy_pattern(r"[A-Za-z\dÀ-ɏ]{4,}|\d+|[^\W_A-Za-z\dÀ-ɏ]{4,}")
 """A particle or a word of a script that sets none apart is no part of a Latin word."""
+_STEM = 6
+"""Letters: `calculation` and `calculate` are one word."""
 _PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
@@ -36,8 +38,8 @@ def _values(value: object) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of four letters and more, and the numbers."""
-    return [word.lower()[:6] for word in _WORD.findall(_HUMP.sub(" ", text))]
+    """Return the words of four letters and more, as far as other forms of them are alike, and the numbers."""
+    return [word.lower()[:_STEM] for word in _WORD.findall(_HUMP.sub(" ", text))]
 
 
 def names_key(call: ParsedCall, text: str) -> bool:

@@ -174,7 +174,7 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
         yield "introduced"
         if last in COLONS and is_caption(last_line(bare)) and not speaks_of_doing(text):
             yield "caption"
-        elif not any(map(_THOUGHT.match, fields_above(bare).split("\n"))) and fields_above(bare):
+        elif (fields := fields_above(bare)) and not any(map(_THOUGHT.match, fields.split("\n"))):
             yield "field of a form"
     elif last not in SENTENCE_ENDS:
         if line.strip():
