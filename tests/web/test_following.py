@@ -144,7 +144,17 @@ async def test_line7_what_is_changed_back_waits_no_more(tmp_path: Path, caplog: 
         assert (await one.client.get("/readyz")).json()["status"] == "ready"
 
 
-@pytest.mark.parametrize("text", ["server: {rate_limit_per_minute: many}", "nonsense: 1", "server: [", "server: 5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "server: {rate_limit_per_minute: many}",
+        "nonsense: 1",
+        "server: [",
+        "server: 5",
+        "chat: {client: nosuch}",
+        "chat: {client_by_key: {k1: nosuch}}",
+    ],
+)
 async def test_line7_a_file_that_cannot_be_used_changes_nothing(tmp_path: Path, text: str) -> None:
     async with running(tmp_path, "server: {rate_limit_per_minute: 50}") as one:
         with pytest.raises(ConfigError):
@@ -170,6 +180,12 @@ async def test_line7_a_running_hub_sees_the_change_by_itself(tmp_path: Path) -> 
                 break
             await asyncio.sleep(0.1)
         assert one.hub.limits.max_rounds == 4
+
+
+async def test_line7_a_client_that_nobody_knows_is_refused_at_the_start_as_well(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"chat\.client: There is no client profile 'nosuch'"):
+        async with running(tmp_path, "chat: {client: nosuch}"):
+            pass
 
 
 def test_every_live_setting_is_one() -> None:

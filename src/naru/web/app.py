@@ -35,6 +35,7 @@ from naru.web.console import pages as console
 from naru.web.figures import health, metrics
 from naru.web.figures.measured import measured
 from naru.web.figures.traced import Traced
+from naru.web.face.profiles import check_profiles
 from naru.web.following import SettingsFollower, keys_are_asked
 from naru.web.gate import proxy
 from naru.web.gate.access import KeyRing, RateLimiter
@@ -79,8 +80,9 @@ async def open_app(hub: Hub) -> AsyncIterator[App]:
     """Build the application over an open hub; at the end its sessions are closed.
 
     Raises:
-        ConfigError: this configuration would serve an open port (S-01).
+        ConfigError: this configuration would serve an open port (S-01), or names a client that nobody knows.
     """
+    check_profiles(hub.settings.chat)
     with keeping_lines() as recent:
         async with _application(hub, recent) as app:
             yield app

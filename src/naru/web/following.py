@@ -13,6 +13,7 @@ from naru.errors import PolicyError
 from naru.hub import Hub
 from naru.records import ServerStatus
 from naru.stores.files.watch import settled
+from naru.web.face.profiles import check_profiles
 from naru.web.gate.access import RateLimiter
 from naru.web.gate.security import Gate, check_bind
 
@@ -59,6 +60,7 @@ class SettingsFollower:
         await settled([self._path])
         after = await asyncio.to_thread(load_settings, self._path)
         check_bind(after.server)
+        check_profiles(after.chat)
         taken = self._hub.take_up(self._before, after, at_start=self._at_start)
         self._before = after
         if "mcp.security.allowed_server_names" in taken.live:

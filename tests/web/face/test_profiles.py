@@ -75,7 +75,7 @@ def test_a_client_is_recognised_by_the_surest_sign(signs: Signs, name: str) -> N
 
 def test_a_named_profile_that_does_not_exist_is_no_profile() -> None:
     assert recognise(Signs(header="nosuch")) is None
-    assert recognise(Signs(), "strict") is PROFILES["strict"]
+    assert recognise(Signs(), "strict") is recognise(Signs(), " Strict") is PROFILES["strict"]
 
 
 async def ask(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from naru.cli.checks.problem import Level, Problem, meant
+from naru.cli.checks.problem import Level, Problem
 from naru.cli.serve.listening import tls_of
 from naru.config import Settings
 from naru.connections.own_servers import own_records
 from naru.errors import NaruError
 from naru.models.transport.endpoint import Endpoint
-from naru.web.face.profiles import PROFILES
+from naru.web.face.profiles import check_profiles
 from naru.web.gate.security import check_bind
 
 
@@ -20,6 +20,7 @@ def check_start(settings: Settings, file: str, *more: Callable[[], object]) -> l
     steps: list[Callable[[], object]] = [
         lambda: check_bind(settings.server),
         lambda: tls_of(settings.server),
+        lambda: check_profiles(settings.chat),
         lambda: own_records(settings),
         lambda: [Endpoint.of(url) for url in urls],
         *more,
@@ -30,11 +31,4 @@ def check_start(settings: Settings, file: str, *more: Callable[[], object]) -> l
             step()
         except NaruError as error:
             found.append(Problem(Level.ERROR, file, "", error.message, error.remedy))
-    named = {"chat.client": settings.chat.client}
-    named |= {f"chat.client_by_key.{key}": name for key, name in settings.chat.client_by_key.items()}
-    found += [
-        Problem(Level.ERROR, file, field, f"There is no client profile {name}.", meant(name, PROFILES))
-        for field, name in named.items()
-        if name.strip().lower() not in PROFILES
-    ]
     return found

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
+from naru.config import ChatSettings
+from naru.errors import ConfigError
 from naru.facts import fact
 
 DialectOut = Literal["openai", "element-xml", "anthropic-xml", "react", "shell"]
@@ -125,7 +128,16 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
     for phrase, profile in _BY_PHRASE:
         if phrase in signs.prompt:
             return profile
-    return PROFILES.get(default, OPENAI)
+    return PROFILES.get(default.strip().lower(), OPENAI)
+
+
+def check_profiles(chat: ChatSettings) -> None:
+    """Refuse settings that name a profile which there is not. Raises ConfigError."""
+    by_key = {f"chat.client_by_key.{key}": name for key, name in chat.client_by_key.items()}
+    for place, name in {"chat.client": chat.client, **by_key}.items():
+        if name.strip().lower() not in PROFILES:
+            near = get_close_matches(name.strip().lower(), PROFILES, n=1)
+            raise ConfigError(f"{place}: {no_profile(name)}", remedy=f"Did you mean {near[0]}?" if near else "")
 
 
 def no_profile(name: str) -> str:
