@@ -213,7 +213,7 @@ def _read_kind(source: Source, tags: PairTags) -> Reading[str]:
 
 @lru_cache(maxsize=256)
 def _ending(tags: PairTags, closers: tuple[str, ...], key: str, *, opened: bool = True) -> Ending:
-    own = tuple(closer for closer in closers if not closer.startswith("</function"))
+    own = tuple(closer for closer in closers if not closer.startswith("</function")) or closers
     return Ending(
         key, tags.value_end, openers=(tags.value,), head=tags.key_head, ends=own, arguments=(tags.key,),
         calls=tuple(f"<{closer[2:]}" for closer in own if closer.startswith("</")), mends=opened, bare=tags.bare,
