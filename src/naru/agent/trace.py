@@ -11,7 +11,7 @@ from typing import Protocol
 
 from naru.agent.events import AgentEvent, CallFinished, ClientCalls, ModelAnswered, Prompted, RoundStarted, RunFinished
 from naru.errors import NaruError
-from naru.messages import ChatRequest, JsonObject, Message, ToolDefinition
+from naru.messages import ChatRequest, JsonObject, Message, ToolCall, ToolDefinition
 from naru.records import now_ms
 from naru.telemetry.tracing import Tracing
 
@@ -78,21 +78,10 @@ def _note(run: JsonObject, event: AgentEvent, at: float) -> None:
             rounds[-1]["prompt"] = [message_data(turn) for turn in messages]
         case ModelAnswered(raw=raw, calls=calls, seconds=seconds, first_seconds=first):
             rounds[-1] |= {"raw": raw, "seconds": round(seconds, 3), "first_seconds": round(first, 3)}
-            rounds[-1]["written"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
+            rounds[-1]["written"] = list(map(_call_data, calls))
         case CallFinished(call=call, result=result, seconds=seconds, ran=ran, writer=writer, mended=mended):
-            rounds[-1]["calls"].append(
-                {
-                    "id": call.id,
-                    "name": call.name,
-                    "arguments": call.arguments,
-                    "ran": ran,
-                    "writer": writer,
-                    "mended": mended,
-                    "is_error": result.is_error,
-                    "text": result.text,
-                    "seconds": round(seconds, 3),
-                }
-            )
+            told = {"ran": ran, "writer": writer, "mended": mended, "is_error": result.is_error, "text": result.text}
+            rounds[-1]["calls"].append(_call_data(call) | told | {"seconds": round(seconds, 3)})
         case ClientCalls(calls=calls):
             run["handed"] = [{"name": call.name, "arguments": call.arguments} for call in calls]
         case RunFinished(reason=reason, answer=answer, usage=usage, note=note):
@@ -104,8 +93,12 @@ def message_data(turn: Message) -> JsonObject:
     """Return a turn as plain data."""
     data: JsonObject = {"role": turn.role, "content": turn.text}
     if turn.tool_calls:
-        data["calls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in turn.tool_calls]
+        data["calls"] = list(map(_call_data, turn.tool_calls))
     return data | ({"call_id": turn.tool_call_id, "name": turn.name} if turn.role == "tool" else {})
+
+
+def _call_data(call: ToolCall) -> JsonObject:
+    return {"id": call.id, "name": call.name, "arguments": call.arguments}
 
 
 async def traced(
@@ -131,14 +124,9 @@ async def traced(
                 if event is None:
                     break
                 if isinstance(event, RunFinished):
-                    span.set(
-                        {
-                            "gen_ai.response.finish_reasons": [event.reason],
-                            "gen_ai.usage.input_tokens": event.usage.prompt_tokens,
-                            "gen_ai.usage.output_tokens": event.usage.completion_tokens,
-                            "naru.agent.rounds": event.rounds,
-                        }
-                    )
+                    read, written = event.usage.prompt_tokens, event.usage.completion_tokens
+                    span.set({"gen_ai.response.finish_reasons": [event.reason], "naru.agent.rounds": event.rounds})
+                    span.set({"gen_ai.usage.input_tokens": read, "gen_ai.usage.output_tokens": written})
                 yield event
     except NaruError as error:
         span.fail(error.code, error.message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import replace
+from email.utils import parsedate
 from typing import Any
 
 import jsonschema_rs
@@ -49,6 +50,8 @@ def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
     """Return the id as it stands in a source: `ORD-88123` for `88123` and for `order ORD-88123`."""
     if one.is_plain_text and isinstance(value, str):
         return sources.as_written(value)
+    if one.form == "date" and isinstance(value, str) and (told := parsedate(f"{value} 00:00")):
+        return "{:04}-{:02}-{:02}".format(*told)  # `21 November 2026`, as mail writes days.
     if one.takes_id and isinstance(value, str | int) and not isinstance(value, bool):
         wanted = bare(str(value))
         fitting = [span for span in sources.spans() if bare(span) != wanted and one.fits(span)]

@@ -50,7 +50,7 @@ class Offering:
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
         names = [name for name in self._sources.question.names if name not in self._sources.used]
-        fits = self.fits(one.tool, self._sources.subject) + bool(names and _lone_text(one.tool))
+        fits = self.fits(one.tool, self._sources.subject) + bool(names and len(_texts(one.tool)) == 1)
         return one.score + FITS * fits - LACKS * len(self.lacks(one.tool)) - TELLS * (one.doubt + one.idle)
 
     @property
@@ -62,7 +62,7 @@ class Offering:
     def margin(self) -> float:
         """How much nearer to the question the nearest tool lies than talk does; -1 where nothing measures it."""
         first, asked = self._of[self._tools[0].name], self._sources.question
-        fits = self.fits(first.tool, asked.spans) + bool(asked.names and _lone_text(first.tool))
+        fits = self.fits(first.tool, asked.spans) + bool(asked.names and len(_texts(first.tool)) == 1)
         return -1.0 if first.closeness is None else first.closeness + FITS * fits - first.talk
 
     def is_asked_for(self, call: ToolCall) -> bool:
@@ -71,7 +71,7 @@ class Offering:
         told = {str(one).lower() for one in leaves(call.arguments) if self._sources.hold(one)}
         # A word of the talk itself says nothing, where capitals tell names.
         told -= {one.lower() for one, is_name in words.items() if not is_name and one.lower() != one.upper()}
-        is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD)
+        is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD) or self.fits(of.tool, ()) > 0
         return is_near or bool(told) or not self.is_talk or bool(self._sources.results)
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
@@ -210,7 +210,9 @@ class Offering:
             left = self._surest([one for one in self._left() if _takes_any(one, ids)])
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
-            return [_held_to(one, text.name, ids) for one in self._left() if (text := _lone_text(one))][:AT_ONCE]
+            held = [*self._sources.question.names, *ids]
+            alone = [one for one in self._left() if len(_texts(one)) == 1]
+            return [_held_to(one, needed(one)[0].name, held) for one in alone[:AT_ONCE]]
         leads = [one for one in self._lead_up_to(tool) if self._standing[one.name] >= 0][:1]
         near = [one for one in self._able() if self._is_about_as_near(one, self._tools[0])]
         return leads or self._in_order(near[: AT_ONCE - 1])
@@ -231,21 +233,26 @@ class Offering:
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others; None if none are.
 
-        Such are an id in a wrong place and, for a call that holds nothing of what was said, all ids of the question, or
-        words, where there is no id and the call made up a number.
+        Such are an id in a wrong place, or cut to a number (`RSV-2202`), and, for a call that holds nothing of what was
+        said, all ids of the question, or words, where there is no id and the call made up a number.
         """
         tool, asked, known = self._of[call.name].tool, self._sources.question, self._sources.spans()
         able = [one for one in self._tools if one is not tool and self.may_be_forced(one)]
         given = [(one, str(call.arguments.get(one.name, ""))) for one in parameters(tool) if one.takes_id]
         ids, values = [value for one, value in given if not one.fits(value) and value in known], leaves(call.arguments)
+        cut = {str(one) for one in values if type(one) is int and one > 9} - {*known}
+        ids += [span for span in asked.spans if not span.isdigit() and digits(span) in cut]
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
             is_id = asked.names or any(isinstance(one, str) and one.isdigit() for one in values)
             if is_id and not known and any(len(digits(str(value))) > 1 for value in values):
-                others = [one for one in able if _lone_text(one)]
+                takes = {one.name: of for one in able if 0 < (of := len(_texts(one))) <= max(1, len(asked.names))}
+                others = [one for one in able if takes.get(one.name) == max(takes.values(), default=0)]
                 return [one for one in others if one in self._left()][:AT_ONCE] if others else None
             # A number of the call may be what a bare one of the question was made into.
             has_number = any(type(value) in (int, float) for value in values)
             ids += [span for span in asked.spans if not (span.isdigit() and (has_number or len(span) < TELLING_NUMBER))]
+            if has_number and not (ids or given or self._is_about_as_near(tool, self._tools[0])):
+                return self.nearest() or None
         others = self._surest([one for one in able if _takes_any(one, ids)])
         # A bare number may be a quantity; letters make it the id of something else.
         own = [tool] if given or _takes_any(tool, ids) or all(map(str.isdigit, ids)) else []
@@ -316,17 +323,17 @@ def for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> To
     return tool
 
 
-def _lone_text(tool: ToolDefinition) -> Parameter | None:
-    """Return the one parameter that a tool needs, where it takes a text of no told form, such as a name."""
-    alone = needed(tool)
-    return alone[0] if len(alone) == 1 and alone[0].is_plain_text and not alone[0].shown else None
+def _texts(tool: ToolDefinition) -> list[Parameter]:
+    """Return the parameters that a tool needs, where all take texts of no told form, such as names."""
+    every = needed(tool)
+    return every if all(one.is_plain_text and not one.shown for one in every) else []
 
 
 def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDefinition | None:
-    """Return a tool as it may find more: held to a whole name of which it was asked a part, or without its options."""
+    """Return a tool as it may find more: held to a name of which more or less was asked, or without its options."""
     given, properties = last.call.arguments, tool.input_schema.get("properties") or {}
     for name, value in given.items():
-        whole = [one for one in names if str(value) in one.split() and str(value) != one]
+        whole = [one for one in names if value != one and (str(value) in one.split() or one in str(value))]
         if whole and name in properties:
             return _held_to(tool, name, whole)
     kept = {one.name: properties[one.name] for one in parameters(tool) if one.required or one.name not in given}
