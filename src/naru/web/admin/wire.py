@@ -226,7 +226,11 @@ def withheld_of(manager: Manager, name: str) -> list[WithheldTool]:
             name=tool.name,
             status=tool.status,
             reason=spoken(tool.reason),
-            **({"diff": pin.diff(), "sha256": pin.sha256} if tool.status in PENDING and (pin := pins.get(tool.name)) else {}),
+            **(
+                {"diff": pin.diff(), "sha256": pin.sha256}
+                if tool.status in PENDING and (pin := pins.get(tool.name))
+                else {}
+            ),
         )
         for tool in guard.withheld(pinned, connection.tools)
         if seen.tool(name, tool.name, hints.get(tool.name))
