@@ -167,4 +167,6 @@ async def test_an_address_that_nobody_serves_is_named_in_the_error_that_people_s
     """Many clients show the message alone, and not its data."""
     async with gateway(ScriptedUpstream("a"), ScriptedUpstream("b")) as client:
         _, answer, _ = await client.modern("resources/read", {"uri": "file:///nothere"})
-    assert answer["error"]["message"] == "Resource not found: file:///nothere"
+        assert answer["error"]["message"] == "Resource not found: file:///nothere"
+        _, answer, _ = await client.modern("resources/read", {})
+        assert "params.uri" in answer["error"]["message"]

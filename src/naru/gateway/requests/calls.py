@@ -121,6 +121,8 @@ def _as_asked(result: JsonObject, own: str, asked: object) -> JsonObject:
 
 def not_found(exchange: Exchange, uri: object) -> RpcError:
     """Return the error for a URI that nobody serves, in the client's era."""
+    if not isinstance(uri, str):
+        return RpcError(INVALID_PARAMS, "A resource is named by params.uri, which has to be a string.")
     code = INVALID_PARAMS if exchange.modern else RESOURCE_NOT_FOUND_LEGACY
     return RpcError(code, f"Resource not found: {str(uri)[:200]}", {"uri": uri})
 
