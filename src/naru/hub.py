@@ -106,8 +106,8 @@ class Hub:
         self.tables: SharedTables | None = None
         """Where runs and responses are kept for all hubs; None keeps them in this folder."""
         self.commons: Commons = ALONE
-        self.settings_file: Path | None = None
-        """The file that settings were read from, if there is one; a running hub follows it."""
+        self.followed: tuple[Path, Settings] | None = None
+        """The settings file, if there is one, and what it said before the hub opened: what comes later counts."""
         self.recall = Recall()
         self.closeness: Closeness | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
@@ -272,19 +272,19 @@ async def open_hub(
         ModelError: the local engine could not load the model.
         StoreError: the store cannot be read.
     """
+    followed = (settings_file, load_settings(settings_file)) if settings_file else None
     async with AsyncExitStack() as stack:
         figures = Figures()
         opened = open_servers(
             settings, settings_file=settings_file, asks_for_keys=asks_for_keys, figures=figures, commons=commons
         )
         manager = await stack.enter_async_context(opened)
-        if backend is None:
-            backend = await open_backend(settings, progress=progress, figures=figures)
+        backend = backend or await open_backend(settings, progress=progress, figures=figures)
         stack.push_async_callback(backend.close)
         hub = Hub(settings, key_file(settings), manager, backend, figures)
         stack.callback(hub.spending.close)
         stack.push_async_callback(hub.guests.close)
-        hub.commons, hub.settings_file = commons, settings_file
+        hub.commons, hub.followed = commons, followed
         if (tables := shared_tables(settings.hub)) is not None:
             await tables.open()
             stack.push_async_callback(tables.close)

@@ -56,7 +56,7 @@ async def running(folder: Path, text: str = "") -> AsyncIterator[Running]:
         transport = httpx.ASGITransport(gate)
         headers = {"Authorization": f"Bearer {KEY}"}
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:20006", headers=headers) as client:
-            yield Running(hub, app, client, SettingsFollower(hub, file, gate, _limiter(gate)), file)
+            yield Running(hub, app, client, SettingsFollower(hub, gate, _limiter(gate)), file)
 
 
 def _limiter(gate: Gate) -> RateLimiter:
@@ -180,6 +180,19 @@ async def test_line7_a_running_hub_sees_the_change_by_itself(tmp_path: Path) -> 
                 break
             await asyncio.sleep(0.1)
         assert one.hub.limits.max_rounds == 4
+
+
+@pytest.mark.slow
+async def test_line7_a_change_while_the_hub_opens_is_taken_up_too(tmp_path: Path) -> None:
+    file = tmp_path / "naru.yaml"
+    file.write_text("agent: {max_iterations: 3}", encoding="utf-8")
+    file.chmod(0o600)
+    settings = load_settings(file, hub={"data_dir": tmp_path, "store": "memory:"}, server={"api_key": KEY})
+    async with open_hub(settings, backend=ScriptedBackend(["Hi."]), settings_file=file) as hub:
+        file.write_text("agent: {max_iterations: 4}", encoding="utf-8")
+        async with open_app(hub), asyncio.timeout(30):
+            while hub.limits.max_rounds != 4:
+                await asyncio.sleep(0.05)
 
 
 async def test_line7_a_client_that_nobody_knows_is_refused_at_the_start_as_well(tmp_path: Path) -> None:

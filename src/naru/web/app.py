@@ -32,10 +32,10 @@ from naru.web.admin import approvals, keys, logs, overview, own_secrets, runs, s
 from naru.web.admin import servers as admin_servers
 from naru.web.audited import Audited
 from naru.web.console import pages as console
+from naru.web.face.profiles import check_profiles
 from naru.web.figures import health, metrics
 from naru.web.figures.measured import measured
 from naru.web.figures.traced import Traced
-from naru.web.face.profiles import check_profiles
 from naru.web.following import SettingsFollower, keys_are_asked
 from naru.web.gate import proxy
 from naru.web.gate.access import KeyRing, RateLimiter
@@ -173,9 +173,11 @@ async def _watching(hub: Hub, asgi: Gate, limiter: RateLimiter) -> list[asyncio.
         watching.append(await _watched(hub.settings.hub.data_dir / "runs.db", partial(tell, "runs")))
     else:
         _tell_of_runs(hub)
-    if hub.settings_file is not None:
-        follow = SettingsFollower(hub, hub.settings_file, asgi, limiter)
-        watching.append(await _watched(hub.settings_file, follow.look))
+    if hub.followed is not None:
+        follow = SettingsFollower(hub, asgi, limiter)
+        version = partial(files_version, [follow.path])
+        following = watch(version, follow.look, seen=None)  # a first look: the hub opened from what it was before
+        watching.append(asyncio.create_task(following, name="watch settings"))
     if hub.approvals is not None and (room := hub.approvals.room) is not None:
         watching.append(await _watched(room, partial(tell, "approvals")))  # calls that other processes hold
     return watching

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 from naru.config import load_settings
 from naru.connections.link.connection import Connection
@@ -48,17 +47,18 @@ async def admit_anew(manager: Manager) -> None:
 class SettingsFollower:
     """Compares the file with what it said before; flags and environment have the last word as at the start."""
 
-    def __init__(self, hub: Hub, path: Path, gate: Gate, limiter: RateLimiter) -> None:
+    def __init__(self, hub: Hub, gate: Gate, limiter: RateLimiter) -> None:
         self._hub = hub
-        self._path = path
         self._gate = gate
         self._limiter = limiter
-        self._at_start = self._before = load_settings(path)
+        assert hub.followed is not None
+        self.path, self._at_start = hub.followed
+        self._before = self._at_start
 
     async def look(self) -> None:
         """Take up what has changed. Raises ConfigError when the file cannot be used: all stays as it is."""
-        await settled([self._path])
-        after = await asyncio.to_thread(load_settings, self._path)
+        await settled([self.path])
+        after = await asyncio.to_thread(load_settings, self.path)
         check_bind(after.server)
         check_profiles(after.chat)
         taken = self._hub.take_up(self._before, after, at_start=self._at_start)
