@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from naru.errors import NaruError
 from naru.gateway.faces.duplex import take
+from naru.gateway.sessions import subscriptions
+from naru.gateway.sessions.subscriptions import Listen, Subscriptions
+from naru.gateway.wire.protocol import RpcError
+from naru.persons import Person, current_person
 from tests.gateway.by_hand import META, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
 from tests.waiting import until
@@ -85,3 +91,26 @@ async def test_a_session_that_ends_while_it_subscribes_takes_no_other_ones_updat
         await asyncio.gather(*calls)
         await until(lambda: not client.engine._running)
         assert server.told[-1] == "subscribe"
+
+
+def test_s19_one_person_cannot_take_all_places_for_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subscriptions, "MAX_LISTENS", 3)
+    ended: list[object] = []
+    streams = Subscriptions(lambda: ())
+
+    def listen(person: str, stream: str) -> None:
+        token = current_person.set(Person(person))
+        try:
+            none: frozenset[str] = frozenset()
+            streams.open(Listen(stream, "", none, none, lambda frame: True, lambda: ended.append(stream)))
+        finally:
+            current_person.reset(token)
+
+    for stream in ("a1", "a2", "a3"):
+        listen("ada", stream)
+    with pytest.raises(RpcError, match="Too many subscription streams"):
+        listen("ada", "a4")
+    listen("bob", "b1")
+    assert ended == ["a3"]
+    with pytest.raises(RpcError, match="Too many subscription streams"):
+        listen("bob", "b2")

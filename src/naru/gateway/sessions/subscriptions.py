@@ -18,7 +18,7 @@ from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
 from naru.gateway.wire.protocol import INVALID_PARAMS, META_SUBSCRIPTION, OVERLOADED, RpcError, log_passes
 from naru.messages import Json, JsonObject
-from naru.persons import Reach, reach
+from naru.persons import Reach, current_person, reach
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ class Listen:
     end: Callable[[], None]
     reach: Reach = field(default_factory=reach)
     """What its caller may see: of what is hidden it hears nothing."""
+    person: str = field(default_factory=lambda: current_person.get().id)
+    """Whose it is; empty where nobody is asked for a key."""
     resources: dict[Watched, str] = field(default_factory=dict)
     """What it watches → which of `uris` that is."""
 
@@ -49,6 +51,11 @@ class Listen:
         meta = params.get("_meta")
         meta = {**(meta if isinstance(meta, dict) else {}), META_SUBSCRIPTION: self.id}
         self.push(frames.notification(method, {**params, "_meta": meta}))
+
+    def finish(self) -> None:
+        """End it with its result, which tells the client that it was meant."""
+        self.push(frames.reply(self.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: self.id}}))
+        self.end()
 
 
 class Subscriptions:
@@ -74,8 +81,7 @@ class Subscriptions:
         Raises:
             RpcError: too many streams are open.
         """
-        if len(self._listens) >= MAX_LISTENS:
-            raise RpcError(OVERLOADED, "Too many subscription streams are open.")
+        self._make_room(listen.person)
         honoured: JsonObject = {FILTERS[kind]: True for kind in FILTERS if kind in listen.kinds}
         if listen.uris:
             honoured["resourceSubscriptions"] = sorted(listen.resources.values())
@@ -84,6 +90,20 @@ class Subscriptions:
         self._listens[number] = listen
         return number
 
+    def _make_room(self, person: str) -> None:
+        """Have whoever holds most streams give way with the newest of them, where there are too many (S-19).
+
+        Raises:
+            RpcError: that is this person.
+        """
+        if len(self._listens) < MAX_LISTENS:
+            return
+        held = Counter(one.person for one in self._listens.values())
+        most, number = held.most_common(1)[0]
+        if held[person] + 1 >= number:
+            raise RpcError(OVERLOADED, "Too many subscription streams are open.")
+        self._listens.pop(next(n for n, one in reversed(self._listens.items()) if one.person == most)).finish()
+
     def close(self, number: int) -> Listen | None:
         """Remove a stream."""
         return self._listens.pop(number, None)
@@ -91,8 +111,7 @@ class Subscriptions:
     def end_all(self) -> None:
         """End every stream with its result, which tells the clients that it was meant (graceful shutdown)."""
         for listen in list(self._listens.values()):
-            listen.push(frames.reply(listen.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: listen.id}}))
-            listen.end()
+            listen.finish()
         self._listens.clear()
         if self._timer is not None:
             self._timer.cancel()
