@@ -265,6 +265,7 @@ def test_react_as_it_was_first_written_names_the_only_argument_in_brackets():
         "<function=bash{x",
         f"```json example\n{UNIT}\n```",
         "<|python_tag|>bash\n<arg_key>command</arg_key><arg_value>ls</arg_value>",  # what would end them?
+        "<functiontool_call>bash<arg_key>command</arg_key><arg_value>ls</arg_value>",
     ],
 )
 def test_what_only_resembles_a_near_form_is_text(text):
