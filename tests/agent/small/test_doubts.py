@@ -347,6 +347,70 @@ async def test_issue_14_a_call_that_holds_nothing_of_a_question_with_an_id_gives
     assert (calls(record), record["answer"]) == ([("hive", {"hive_id": "H-07"})], "2025.")
 
 
+async def test_issue_14_a_number_cut_out_of_an_id_gives_way_to_what_takes_the_whole_id() -> None:
+    def get_guest(guest_id: int) -> dict:
+        """Name and country of a guest."""
+        return {"guest_id": guest_id, "country": "South Korea"}
+
+    def get_reservation(reservation_id: Annotated[str, Field(description="such as RSV-0001")]) -> dict:
+        """Room and guest of a reservation."""
+        return {"reservation_id": reservation_id, "guest_id": 72}
+
+    script = [written("get_guest", guest_id=2202), written("get_reservation", reservation_id="RSV-2202"), "72."]
+    record, backend = await asked("Which guest has RSV-2202?", script, (get_guest, get_reservation))
+    assert [one.name for one in backend.requests[1].tools] == ["get_reservation"]
+    assert calls(record) == [("get_reservation", {"reservation_id": "RSV-2202"})]
+    assert (record["answer"], breaches(record)) == ("72.", [])
+
+
+async def test_issue_14_a_made_up_number_gives_way_to_what_takes_as_many_names_as_were_said() -> None:
+    def sailing_status(sailing: str) -> dict:
+        """Whether a sailing is on time."""
+        return {"sailing": sailing, "status": "on time"}
+
+    def list_sailings(from_port: str, to_port: str) -> list[dict]:
+        """Sailings between two ports."""
+        return [{"from_port": from_port, "to_port": to_port, "departs": "22:30"}]
+
+    ports = {"from_port": "Busan", "to_port": "Fukuoka"}
+    script = [written("sailing_status", sailing="123"), written("list_sailings", **ports), "At 22:30."]
+    tools = (sailing_status, list_sailings, ship)
+    record, backend = await asked("When does it go from Busan to Fukuoka?", script, tools)
+    assert [one.name for one in backend.requests[1].tools] == ["list_sailings"]
+    assert (calls(record), record["answer"]) == ([("list_sailings", ports)], "At 22:30.")
+
+
+async def test_issue_14_a_far_call_whose_number_nobody_said_gives_way_to_what_is_near() -> None:
+    def convert(amount: int, source: str, target: str) -> str:
+        """Convert money from one currency to another."""
+        return f"{amount} {source} = 0.08 {target}"
+
+    def weather(city: str) -> dict:
+        """The weather in a city."""
+        return {"city": city, "humidity": 48}
+
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.4 - 0.3 * (one.name == "convert"), closeness=0.3) for one in tools]
+
+    script = [written("convert", amount=100, source="KRW", target="USD"), written("weather", city="부산"), "48입니다."]
+    record, backend = await asked("부산의 습도는 얼마야?", script, (convert, weather), ranked)
+    assert [one.name for one in backend.requests[1].tools] == ["weather"]
+    assert (calls(record), record["answer"]) == ([("weather", {"city": "부산"})], "48입니다.")
+
+
+async def test_issue_14_a_question_that_sounds_like_talk_may_hold_what_a_schema_lists() -> None:
+    def room_rate(room_type: Literal["single", "double"]) -> str:
+        """Price of a stay."""
+        return "90 EUR"
+
+    async def ranked(tools, texts):
+        return [Ranked(one, 0.1, closeness=0.1, talk=0.3) for one in tools]
+
+    script = [written("room_rate", room_type="single"), "90 EUR."]
+    record, _ = await asked("What's one night in a single?", script, (room_rate,), ranked)
+    assert (calls(record), record["answer"]) == ([("room_rate", {"room_type": "single"})], "90 EUR.")
+
+
 @pytest.mark.parametrize(
     ("question", "first"), [("How many hours has Amara driven?", "find_students"), ("Is DS-214 manual?", "car")]
 )

@@ -51,6 +51,12 @@ def test_an_id_that_is_written_with_its_noun_is_the_id() -> None:
     assert (grounded.refusal, grounded.call.arguments) == ("", {"order_id": "ORD-88123"})
 
 
+@pytest.mark.parametrize("written", ["21 November 2026", "November 21, 2026", "Sat, 21 Nov 2026"])
+def test_issue_14_a_day_in_words_is_the_day_that_a_schema_takes(written: str) -> None:
+    grounded = made("Ein Tisch für zwei am 21. November 2026", TABLE, guests=2, day=written)
+    assert (grounded.refusal, grounded.call.arguments) == ("", {"guests": 2, "day": "2026-11-21"})
+
+
 @pytest.mark.parametrize(
     ("question", "one", "arguments", "said"),
     [

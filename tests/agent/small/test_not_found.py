@@ -173,3 +173,33 @@ async def test_issue_14_a_name_of_which_a_part_found_nothing_is_asked_for_as_a_w
     assert backend.requests[1].tools[0].input_schema["properties"]["name"]["enum"] == ["Deniz Acar"]
     assert record["answer"] == "P44."
     assert breaches(record) == []
+
+
+async def test_issue_14_a_name_that_was_looked_for_with_a_particle_is_asked_for_alone() -> None:
+    def ship(name: str) -> dict:
+        """Cars that a ship takes."""
+        return {"name": name, "cars": 350} if name == "Santa Lucia" else NOTHING
+
+    script = [said("ship", name="Santa Lucia호"), said("ship", name="Santa Lucia"), "350대입니다."]
+    record, _ = await asked("Santa Lucia호에는 차를 몇 대까지 실을 수 있어?", script, (ship,))
+    assert [arguments["name"] for _, arguments in calls(record)] == ["Santa Lucia호", "Santa Lucia"]
+    assert (record["answer"], breaches(record)) == ("350대입니다.", [])
+
+
+async def test_issue_14_what_a_number_did_not_find_is_searched_by_the_name_beside_it() -> None:
+    def episodes(show_id: str) -> list[dict]:
+        """Episodes of a show, by its id."""
+        return [{"number": 42, "title": "Kelp"}] if show_id == "s1" else []
+
+    def search_shows(query: str) -> list[dict]:
+        """Find shows by title; gives ids."""
+        return [{"show_id": "s1", "title": "Deep Currents"}] if query == "Deep Currents" else []
+
+    script = [said("episodes", show_id="42"), said("search_shows", query="Deep Currents")]
+    script += [said("episodes", show_id="s1"), "Kelp입니다."]
+    tools = (episodes, search_shows, visitors, gift, room)
+    rank = standing(episodes=0.5, search_shows=0.4)
+    record, backend = await asked("Deep Currents 42화 제목이 뭐야?", script, tools, rank)
+    found = next(one for one in backend.requests[1].tools if one.name == "search_shows")
+    assert found.input_schema["properties"]["query"]["enum"] == ["Deep Currents", "42"]
+    assert (record["answer"], breaches(record)) == ("Kelp입니다.", [])
