@@ -156,7 +156,7 @@ def test_what_is_not_there_or_no_file_says_what_to_do(naru, tmp_path: Path) -> N
     wrong.chmod(0o600)
     told = naru("servers", "list", "--config", str(wrong), code=Exit.USAGE).stderr
     assert "line 2: expected" in told
-    assert told.rstrip().endswith("See: naru validate")
+    assert told.rstrip().endswith(f"See: naru validate {wrong}")
 
 
 def test_an_empty_audit_log_says_so(naru) -> None:

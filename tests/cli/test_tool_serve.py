@@ -152,14 +152,6 @@ def test_a_file_that_cannot_be_read_is_told_with_what_to_do(name, text, told, tm
     assert raised.value.remedy
 
 
-@pytest.mark.parametrize("target", ["notes.txt", "./notes.txt"])
-def test_a_file_that_is_no_python_file_is_told_as_that_and_is_no_module(target, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes.txt").write_text("buy milk", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"'notes\.txt' is no Python file"):
-        module_toolset((target,))
-
-
 @contextmanager
 def over_http(home, tmp_path, *more):
     """Serve the functions; gives the address, and what was said until it was."""

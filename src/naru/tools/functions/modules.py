@@ -60,13 +60,8 @@ def import_file(path: Path) -> str:
     """Run a file as a module, with those beside it; return its name, which is not that of another module.
 
     Raises:
-        ConfigError: it is no Python file.
         Exception: whatever the file raises.
     """
-    if path.suffix != ".py":
-        raise ConfigError(
-            f"the file {path.name!r} is no Python file.", remedy="Name a module, or a file whose name ends in .py."
-        )
     find_beside(path.parent)
     name = path.stem if path.stem not in sys.modules else f"tools_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)

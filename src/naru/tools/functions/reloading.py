@@ -15,7 +15,7 @@ from pathlib import Path
 from naru.errors import NaruError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.files.watch import INTERVAL_SECONDS, files_version, watch
-from naru.tools.functions.modules import find_beside, import_file, is_file, module_toolset
+from naru.tools.functions.modules import file_of, find_beside, import_file, is_file, module_toolset
 from naru.tools.functions.registry import REGISTRY
 from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
@@ -155,7 +155,7 @@ class ReloadingToolset:
     def _start(self) -> tuple[Path, str]:
         """Run the target; return the folder whose modules belong to it, and its name as a module."""
         if is_file(self._target):
-            path = Path(self._target).absolute()
+            path = file_of(self._target)
             self._files.add(path)
             return path.parent, import_file(path)
         find_beside(Path.cwd())
