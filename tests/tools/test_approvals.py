@@ -167,10 +167,10 @@ async def test_s19_who_lets_many_calls_wait_gives_way_to_others_up_to_an_equal_s
     await until(lambda: len(desk.waiting) == 4)
     theirs = [asyncio.ensure_future(desk.decide(replace(CALL, caller=caller))) for caller in ("key_2", "key_2")]
     await until(lambda: [one.caller for one in desk.waiting] == ["key_1", "key_1", "key_2", "key_2"])
-    assert [one.done() for one in mine] == [False, False, True, True], "the newest"
     for refused in (mine[2], mine[3], asyncio.ensure_future(desk.decide(replace(CALL, caller="key_2")))):
         with pytest.raises(PolicyError, match="calls wait already"):
             await refused
+    assert [one.done() for one in mine] == [False, False, True, True], "the newest"
     for one in (*mine, *theirs):
         one.cancel()
 
