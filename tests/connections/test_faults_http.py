@@ -132,6 +132,22 @@ async def test_every_way_to_say_that_a_session_is_lost_is_understood(manager: Ma
         assert manager.connection("web").generation == 2
 
 
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_method_that_is_unknown_is_no_lost_session(manager: Manager, status: int) -> None:
+    """R-10: the server read the request in its session, whatever HTTP status it says that with."""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+
+        async def know_nothing(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
+            return refused(message["id"], -32601, status, "Method not found")
+
+        server.behave = on_call(know_nothing)
+        with pytest.raises(ToolError, match="Method not found"):
+            await echo(manager, "x")
+        assert server.seen["tools/call"] == 1
+        assert manager.connection("web").generation == 1
+
+
 SPOKEN_OF = "booked, but the user's session has expired"
 
 

@@ -12,6 +12,7 @@ from naru.connections.state.faults import BusyError, Failure, LinkError
 from naru.connections.transports.http.addresses import is_same_origin, shown
 from naru.connections.transports.http.bodies import read_body
 from naru.connections.wire import messages as wire
+from naru.connections.wire.protocol import METHOD_NOT_FOUND
 from naru.http1.reply import Reply
 from naru.messages import Json, JsonObject
 from naru.records import now_ms
@@ -39,7 +40,7 @@ async def refusal(
     status = response.status
     text, message = await _error_body(response, secrets)
     if has_session and (
-        status in (404, 410)
+        (status in (404, 410) and not _knows_no_method(message))
         or (status == 400 and _SESSION_LOST.search(text[:400]))
         or (status == 500 and (_says_session_lost(text) if message is None else means_lost_session(message)))
     ):
@@ -108,6 +109,14 @@ def means_lost_session(answer: JsonObject) -> bool:
     """Tell whether an error that came with HTTP 200 or 500 says that the session is lost, and nothing else."""
     error = answer.get("error")
     return isinstance(error, dict) and _says_session_lost(error.get("message"))
+
+
+def _knows_no_method(answer: JsonObject | None) -> bool:
+    """Tell whether a server says of the method that it is unknown: it looked that up, whatever its HTTP status."""
+    if answer is None or means_lost_session(answer):
+        return False
+    error = answer["error"]
+    return isinstance(error, dict) and error.get("code") == METHOD_NOT_FOUND
 
 
 def _says_session_lost(said: Json) -> bool:
