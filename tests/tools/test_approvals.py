@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,13 @@ from naru.config import ApprovalSettings
 from naru.deadlines import bound
 from naru.errors import NotFoundError, PolicyError, StoreError
 from naru.messages import ToolDefinition
+from naru.stores.shared.commons import Alone
 from naru.tools.supervision import approvals as module
 from naru.tools.supervision import waiting_room
 from naru.tools.supervision.approvals import Approvals, Decision
 from naru.tools.supervision.calls import Call
 from naru.tools.supervision.patience import patient
-from naru.tools.supervision.waiting_room import Waiter
+from naru.tools.supervision.waiting_room import Waiter, WaitingRoom
 
 DELETE = ToolDefinition("delete", "Delete a file.", annotations={"destructiveHint": True})
 CALL = Call("files", "delete", {"path": "/a"}, "key_1", DELETE)
@@ -292,6 +295,36 @@ async def test_a_call_whose_process_was_killed_waits_no_more(tmp_path: Path) -> 
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)
     assert list((tmp_path / "waiting").iterdir()) == []
+
+
+class Hub(Alone):
+    """One hub of several, which knows who else is there."""
+
+    def __init__(self, me: str, *others: str) -> None:
+        self.me = me
+        self.others = others
+
+    def members(self) -> Mapping[str, str]:
+        return dict.fromkeys(self.others, "")
+
+
+def test_a_hub_whose_clock_is_ahead_takes_no_call_of_another_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N9: the hub that holds a call knows when its time is over; the others know whether that hub is there."""
+    now = time.time()
+    one = Waiter("one", "files", "delete", "{}", "key_1", "", "asked", int(now * 1000), int(now * 1000) + 120_000)
+    holder, ahead = (WaitingRoom(tmp_path, commons=Hub(*names)) for names in (("a", "b"), ("b", "a")))
+    holder.enter(one)
+    monkeypatch.setattr(waiting_room.time, "time", lambda: now + 600)
+    assert ahead.waiting() == [one]
+    assert WaitingRoom(tmp_path).waiting() == [], "a command knows no hub, and goes by the time"
+    assert (tmp_path / "one.json").exists()
+    assert WaitingRoom(tmp_path, commons=Hub("b")).waiting() == [], "its holder is gone"
+    assert not (tmp_path / "one.json").exists()
+    holder.enter(one)
+    assert holder.waiting() == [], "its own clock says that it has forgotten it"
+    assert not (tmp_path / "one.json").exists()
 
 
 async def test_the_person_at_the_process_that_holds_a_call_is_asked(tmp_path: Path) -> None:

@@ -95,10 +95,6 @@ class WaitingRoom:
             logger.warning("an answer to the waiting call %s cannot be read: %s", waiter_id, type(error).__name__)
             return None
 
-    def _lives(self, hub: str) -> bool:
-        """Tell whether a hub that holds a call is there; a command that shares the folder alone cannot know."""
-        return hub == self._commons.me or hub in self._commons.members() or not self._commons.me
-
     def _read(self, path: Path) -> Waiter | None:
         try:
             kept = json.loads(path.read_bytes())
@@ -109,8 +105,14 @@ class WaitingRoom:
         except (OSError, ValueError, TypeError, KeyError) as error:
             logger.warning("the waiting call in %s cannot be read: %s", path.name, type(error).__name__)
             return None
-        lives = self._lives(hub) if hub else _runs(pid)
-        if one.expires_at < time.time() * 1000 or not lives:
+        is_late = one.expires_at < time.time() * 1000
+        if hub in ("", self._commons.me):
+            is_over = is_late or not (hub or _runs(pid))
+        elif self._commons.me:  # that hub may have another clock than we; it takes away what is late itself
+            is_over = hub not in self._commons.members()
+        else:
+            return None if is_late else one  # a command that shares the folder alone cannot know which hubs live
+        if is_over:
             self.leave(one.id)  # its process was killed, or has forgotten it
             return None
         return one
