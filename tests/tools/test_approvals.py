@@ -316,7 +316,7 @@ def test_a_hub_whose_clock_is_ahead_takes_no_call_of_another_away(
     one = Waiter("one", "files", "delete", "{}", "key_1", "", "asked", int(now * 1000), int(now * 1000) + 120_000)
     holder, ahead = (WaitingRoom(tmp_path, commons=Hub(*names)) for names in (("a", "b"), ("b", "a")))
     holder.enter(one)
-    monkeypatch.setattr(waiting_room.time, "time", lambda: now + 600)
+    monkeypatch.setattr(time, "time", lambda: now + 600)
     assert ahead.waiting() == [one]
     assert WaitingRoom(tmp_path).waiting() == [], "a command knows no hub, and goes by the time"
     assert (tmp_path / "one.json").exists()
