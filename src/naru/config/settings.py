@@ -131,6 +131,10 @@ class ChatSettings(Section):
     """Profile → how its clients hear of a run's calls while they run: `reasoning`, `text`, `field`, or empty: not."""
     keep_responses_days: int = Field(30, ge=0, le=3650)
     """How long answers of `/v1/responses` are kept for `previous_response_id`; 0 keeps none."""
+    keep_responses_mib: int = Field(256, ge=1)
+    """MiB of such answers, with what was sent for them, that are kept for one key; its oldest give way."""
+    keep_responses_mib_in_all: int = Field(4096, ge=1)
+    """MiB of them that are kept for all keys together; the oldest give way."""
     plan_b: Literal["ticket", "inline", "posix"] = "ticket"
     """What a shell block holds: a ticket that runs once, a signed payload, or the tool's name with quoted JSON."""
 

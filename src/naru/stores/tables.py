@@ -39,11 +39,16 @@ class SqliteTables:
 
     prefix = ""
 
-    def __init__(self, path: Path, schema: str, *, what: str, else_do: str = "") -> None:
-        """Take the file, the statements that make its tables (version 1), and what people are told when it fails."""
+    def __init__(
+        self, path: Path, schema: str, *, what: str, else_do: str = "", later: Sequence[Sequence[str]] = ()
+    ) -> None:
+        """Take the file, the statements that make its tables, and what people are told when it fails.
+
+        The schema is version 1; `later` has the statements that make each version after it.
+        """
         self.path = path.expanduser()
         self._schema = f"{schema}\npragma user_version = 1;"
-        self._what, self._else_do = what, else_do
+        self._what, self._else_do, self._later = what, else_do, later
         # One thread: writes follow each other, and none of them holds up the event loop.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"naru-{path.stem}")
 
@@ -62,17 +67,28 @@ class SqliteTables:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with closing(sqlite3.connect(self.path, timeout=10)) as connection:
             version = connection.execute("pragma user_version").fetchone()[0]
-            if version > 1:
+            if version > 1 + len(self._later):
                 raise sqlite3.DatabaseError(f"it was written by a newer Naru (version {version})")
             if version < 1:
                 write_ahead(connection)
                 connection.executescript(self._schema)
                 self.path.chmod(0o600)
+            if version < 1 + len(self._later):
+                self._upgrade(connection)
             with connection:
                 rows: Sequence[Row] = ()
                 for statement, values in statements:
                     rows = connection.execute(statement, values).fetchall()
                 return rows
+
+    def _upgrade(self, connection: sqlite3.Connection) -> None:
+        with connection:
+            connection.execute("begin immediate")  # another process may be at it
+            version = connection.execute("pragma user_version").fetchone()[0]
+            for number, statements in enumerate(self._later[version - 1 :], version + 1):
+                for statement in statements:
+                    connection.execute(statement)
+                connection.execute(f"pragma user_version = {number}")
 
 
 class SharedTables:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from naru.config import HubSettings, Settings
 from naru.messages import ChatRequest
 from naru.models.scripted import ScriptedBackend
 from naru.stores.kept.conversations import ConversationStore
-from naru.stores.kept.responses import Kept, ResponseStore
+from naru.stores.kept.responses import Kept, ResponseStore, Sizes
 from naru.stores.postgres import PostgresDriver
 from naru.stores.tables import SharedTables
 from tests.postgres_servers import PostgresServers
@@ -113,6 +115,16 @@ async def test_what_is_no_conversation_is_refused(tmp_path: Path) -> None:
             await client.responses.create(model="m", conversation="conv_none", input="Hi.")
 
 
+MADE = [
+    ("ada", "r1"),
+    ("ada", "r2"),
+    ("eve", "r3"),
+    *(("ada", f"a{n}") for n in (1, 2, 3)),
+    ("bob", "b1"),
+    ("bob", "b2"),
+]
+
+
 @asynccontextmanager
 async def stores(where: str, tmp_path: Path, servers: Any, days: int) -> AsyncIterator[Any]:
     if where == "sqlite":
@@ -146,6 +158,19 @@ async def keeps(conversations: ConversationStore, responses: ResponseStore) -> N
     await responses.save("ada", Kept({"id": "r1", "created_at": now, "output": [{"o": 1}]}, [{"i": 1}]))
     await responses.save("ada", Kept({"id": "r2", "created_at": now, "output": [{"o": 2}]}, [{"i": 2}], "r1"))
     assert await responses.conversation("ada", "r2") == [{"i": 1}, {"o": 1}, {"i": 2}, {"o": 2}]
+    responses._sizes = Sizes(each=200_000, all=300_000)
+    under_way = {"id": "r3", "created_at": now, "status": "in_progress", "output": []}
+    await responses.save("eve", Kept(under_way, [{"i": "x" * 400_000}]))
+    for caller, name, after in (
+        ("ada", "a1", 1),
+        ("ada", "a2", 2),
+        ("ada", "a3", 3),
+        ("bob", "b1", 4),
+        ("bob", "b2", 5),
+    ):
+        await responses.save(caller, Kept({"id": name, "created_at": now + after, "output": []}, [{"i": "x" * 90_000}]))
+    left = {(caller, one) for caller, one in MADE if await responses.get(caller, one) is not None}
+    assert left == {("eve", "r3"), ("ada", "a3"), ("bob", "b1"), ("bob", "b2")}, "200,000 of each, 300,000 of all"
     await responses.save("ada", Kept({"id": "old", "created_at": now - 40 * 86_400, "output": []}, []))
     assert await responses.get("ada", "old") is None
 
@@ -176,3 +201,19 @@ async def test_postgresql_keeps_and_forgets_by_days(
         await keeps(conversations, responses)
     async with stores(f"postgres {version}", tmp_path, postgres_servers, 30) as (conversations, _):
         await forgets(conversations)
+
+
+async def test_responses_kept_by_an_earlier_version_count_too(tmp_path: Path) -> None:
+    now, before = int(time.time()), tmp_path / "r.db"
+    with closing(sqlite3.connect(before)) as connection, connection:
+        connection.executescript(
+            "create table responses (id text primary key, caller text not null, previous text, created_at integer "
+            "not null, input text not null, response text not null); pragma user_version = 1;"
+        )
+        row = ("r1", "ada", None, now - 1, json.dumps(["x" * 1000]), json.dumps({"id": "r1"}))
+        connection.execute("insert into responses values (?, ?, ?, ?, ?, ?)", row)
+    store = ResponseStore(before, days=1, sizes=Sizes(each=1000))
+    assert await store.get("ada", "r1") is not None
+    await store.save("ada", Kept({"id": "r2", "created_at": now, "output": []}, []))
+    assert await store.get("ada", "r1") is None
+    assert await store.get("ada", "r2") is not None

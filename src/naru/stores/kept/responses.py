@@ -9,9 +9,14 @@ from pathlib import Path
 
 from naru.encoding import decode, encode
 from naru.messages import JsonObject
-from naru.stores.tables import SqliteTables, Tables
+from naru.stores.tables import SqliteTables, Statement, Tables
 
+UNDER_WAY = ("queued", "in_progress")
+"""Status of a response that is still being made."""
+MIB = 1024 * 1024
 _DAY = 86_400
+_COUNTED_BY = 64
+"""What is kept is counted whenever this part of what one caller may keep has come."""
 _MOST_TURNS = 1_000
 _SCHEMA = """
 create table if not exists responses (
@@ -24,7 +29,13 @@ create table if not exists responses (
 );
 create index if not exists responses_by_time on responses (created_at);
 """
-_COLUMNS = ("id", "caller", "previous", "created_at", "input", "response")
+_SIZES = (
+    "alter table responses add column size integer not null default 0",
+    "update responses set size = length(input) + length(response)",
+    "create index responses_by_size on responses (created_at desc, id desc, caller, size)",
+)
+"""Since version 2: characters of the texts; 0 as long as a response is being made, which is not forgotten for room."""
+_COLUMNS = ("id", "caller", "previous", "created_at", "input", "response", "size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +47,23 @@ class Kept:
     previous: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is kept."""
+
+    each: int = 256 * MIB
+    """Of one caller."""
+    all: int = 4096 * MIB
+
+
 class ResponseStore:
     """Keeps responses by id and caller; nobody sees another's. Safe to use from many tasks of one loop."""
 
-    def __init__(self, where: Path | Tables, *, days: int) -> None:
-        """Keep them for so many days, in a file or in tables that several hubs share."""
+    def __init__(self, where: Path | Tables, *, days: int, sizes: Sizes = Sizes()) -> None:
+        """Keep them for so many days, and so much of them, in a file or in tables that several hubs share."""
         self.days = days
+        self._sizes = sizes
+        self._uncounted = sizes.each
         self.tables: Tables = where if not isinstance(where, Path) else _in_file(where)
         self._table = f"{self.tables.prefix}responses"
 
@@ -49,7 +71,8 @@ class ResponseStore:
         """Keep a response, on the disk when this returns. Raises StoreError."""
         response = kept.response
         written = [encode(list(kept.input)).decode(), encode(response).decode()]
-        values = [response["id"], caller, kept.previous, response["created_at"], *written]
+        size = 0 if response.get("status") in UNDER_WAY else sum(map(len, written))
+        values = [response["id"], caller, kept.previous, response["created_at"], *written, size]
         changed = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS if column != "id")
         await self.tables.run(
             (
@@ -58,7 +81,26 @@ class ResponseStore:
                 dict(zip(_COLUMNS, values, strict=True)),
             ),
             (f"delete from {self._table} where created_at < :oldest", {"oldest": self._oldest()}),  # noqa: S608
+            *self._too_much(size),
         )
+
+    def _too_much(self, size: int) -> Sequence[Statement]:
+        """Forget the oldest beyond what is kept of one caller and of all, but none that is being made.
+
+        It looks at every row, so it waits until what came since the last time could matter.
+        """
+        self._uncounted += size
+        if self._uncounted < self._sizes.each // _COUNTED_BY:
+            return ()
+        self._uncounted = 0
+        newest_first = "order by created_at desc, id desc rows unbounded preceding"
+        statement = (
+            f"delete from {self._table} where id in (select id from (select id, size, "  # noqa: S608  # constants only
+            f"cast(sum(size) over (partition by caller {newest_first}) as bigint) as own, "
+            f"cast(sum(size) over ({newest_first}) as bigint) as together from {self._table}) sums "
+            "where size > 0 and (own > :each or together > :together))"
+        )
+        return ((statement, {"each": self._sizes.each, "together": self._sizes.all}),)
 
     async def get(self, caller: str, response_id: str) -> Kept | None:
         """Return a caller's response. Raises StoreError."""
@@ -103,6 +145,7 @@ def _in_file(path: Path) -> Tables:
     return SqliteTables(
         path,
         _SCHEMA,
+        later=[_SIZES],
         what="The responses cannot be kept or read",
         else_do="A damaged file can be moved away, or responses left unkept: chat.keep_responses_days: 0.",
     )

@@ -13,7 +13,7 @@ from naru.errors import NaruError, NotFoundError
 from naru.messages import JsonObject
 from naru.models.transport.json_text import encode
 from naru.stores.kept.conversations import ConversationStore
-from naru.stores.kept.responses import Kept, ResponseStore
+from naru.stores.kept.responses import MIB, UNDER_WAY, Kept, ResponseStore, Sizes
 from naru.stores.shared.commons import Commons
 from naru.web.face.core import Core
 from naru.web.face.counting import TokenCount
@@ -35,7 +35,6 @@ from naru.web.responses.wire import Answer, EventWriter, Keep, ObjectWriter
 from naru.web.routes import Access, Endpoint
 
 FILE, CONVERSATIONS = "responses.db", "conversations.db"
-_UNDER_WAY = ("queued", "in_progress")
 _CANCEL, _DROP = "response.cancel", "response.drop"
 _MOST_DIGITS = 15
 """Of a sequence number."""
@@ -45,7 +44,8 @@ def endpoints(core: Core) -> list[Endpoint]:
     """Return the rows of the Responses API."""
     settings, tables = core.hub.settings, core.hub.tables
     days = settings.chat.keep_responses_days
-    store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days)
+    sizes = Sizes(settings.chat.keep_responses_mib * MIB, settings.chat.keep_responses_mib_in_all * MIB)
+    store = ResponseStore(tables or settings.hub.data_dir / FILE, days=days, sizes=sizes)
     conversations = ConversationStore(tables or settings.hub.data_dir / CONVERSATIONS, days=days)
     face = Responses(store, conversations)
     responses = Background(FaceEndpoint(core, face), store, core.hub.commons.me)
@@ -102,7 +102,7 @@ class Responses(Face[ResponsesCall]):
 
     async def _check_ended(self, caller: str, previous: str) -> None:
         kept = await self._store.get(caller, previous)
-        if kept is not None and kept.response["status"] in _UNDER_WAY:
+        if kept is not None and kept.response["status"] in UNDER_WAY:
             raise BadRequestError(
                 f"previous_response_id names {previous!r}, which is still being made: wait until it has ended "
                 f"(GET /v1/responses/{previous}), or cancel it.",
@@ -222,10 +222,10 @@ class Desk:
                     f"This response is {response['status']} and was not made in the background; there is nothing to "
                     "cancel. Close the connection to end one that is being written."
                 )
-            if response["status"] in _UNDER_WAY and not await self._background.stopped(response["id"]):
+            if response["status"] in UNDER_WAY and not await self._background.stopped(response["id"]):
                 self._commons.tell(_CANCEL, response["id"])
                 response = {**response, "status": "cancelled"}
-            elif response["status"] in _UNDER_WAY:
+            elif response["status"] in UNDER_WAY:
                 response = (await self._kept(request)).response
             return _json(response)
         except NaruError as error:
@@ -247,7 +247,7 @@ class Desk:
         if kept is None:
             raise NotFoundError(f"No response {response_id[:80]!r} is kept here.")
         hub = kept.response.pop(HUB, "")
-        if kept.response["status"] in _UNDER_WAY and response_id not in self._background.running:
+        if kept.response["status"] in UNDER_WAY and response_id not in self._background.running:
             is_alone = not self._commons.me
             if is_alone or (hub and hub not in self._commons.members()):
                 error = {"code": "server_error", "message": "Naru was stopped while it answered; ask again."}
