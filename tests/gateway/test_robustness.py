@@ -19,6 +19,7 @@ from naru.gateway.upstreams.upstream import Relay
 from naru.gateway.wire.streams import StreamLimits
 from naru.http1.head import address_of, request_head, with_body
 from naru.http1.pool import Pool
+from naru.persons import Person, current_person
 from naru.web.one_write import OneWriteProtocol
 from tests.gateway.by_hand import META, Client, Json, events, gateway, next_event, request
 from tests.gateway.scripted import ScriptedUpstream
@@ -183,6 +184,32 @@ async def test_one_request_too_many_is_refused_at_once_and_says_when_to_come_bac
         assert slow.started == 5, "what is refused never reaches a server"
         slow.release.set()
         assert [status for status, _, _ in await asyncio.gather(*running)] == [200] * 5
+
+
+@pytest.mark.parametrize(
+    ("askers", "places"),
+    [(["ada", "bob", "eve"], [3, 2, 1]), (["local", "ada"], [6, 0])],
+    ids=["keys", "no keys"],
+)
+async def test_s19_one_key_leaves_places_for_the_requests_of_others(askers: list[str], places: list[int]) -> None:
+    async with gateway(settings=GatewaySettings(max_inflight=6)) as client:
+        engine, release = client.engine, asyncio.Event()
+
+        async def wait() -> None:
+            await release.wait()
+
+        def taken(person: str) -> int:
+            before, count = current_person.set(Person(person)), 0
+            while not engine.busy:
+                engine.run(wait())
+                count += 1
+            current_person.reset(before)
+            return count
+
+        assert [taken(person) for person in askers] == places
+        release.set()
+        await until(lambda: not engine._running)
+        assert taken(askers[0]) == places[0], "what has ended takes no place"
 
 
 @pytest.mark.slow

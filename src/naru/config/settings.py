@@ -172,7 +172,8 @@ class GatewaySection(Section):
     max_sessions: int = Field(10_000, ge=1)
     """Sessions at a time; the longest idle one of whoever holds most gives way."""
     max_requests: int = Field(1000, ge=1)
-    """MCP requests under way at a time; one more is answered 503 at once."""
+    """MCP requests under way at a time; one more is answered 503 at once. One key gets no more of them than it leaves
+    free: half where no other asks."""
 
 
 class AgentSettings(Section):

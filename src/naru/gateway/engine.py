@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from naru.connections.credentials import LOCAL
 from naru.errors import NaruError
 from naru.gateway.requests import calls, methods
 from naru.gateway.requests.core import Core, GatewaySettings
@@ -33,6 +34,7 @@ from naru.gateway.wire.headers import check_envelope
 from naru.gateway.wire.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.wire.streams import KeepAlive
 from naru.messages import JsonObject
+from naru.persons import current_person
 from naru.telemetry.tracing import Attribute, active, mcp_server_span
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ class Engine(Core):
         self.closing = False
         self.closed = False
         self._drained_at = 0.0
-        self._running: set[asyncio.Task[Any]] = set()
+        self._running: dict[asyncio.Task[Any], str] = {}
+        """And whose they are."""
         self._enders: dict[Callable[[], None], None] = {}
         self._sweeper: asyncio.TimerHandle | None = None
         self._unwatch = upstreams.watch(self._changed)
@@ -194,13 +197,22 @@ class Engine(Core):
 
     @property
     def busy(self) -> bool:
-        """Whether one more request must be refused (R-36)."""
-        return self.closing or len(self._running) >= self.settings.max_inflight
+        """Whether one more request of who asks must be refused (R-36).
+
+        One key gets no more places than it leaves free, so that there is always one for the next (S-19).
+        """
+        free = self.settings.max_inflight - len(self._running)
+        if self.closing or free <= 0:
+            return True
+        person = current_person.get().id
+        if person in ("", LOCAL) or len(self._running) < free:
+            return False
+        return sum(one == person for one in self._running.values()) >= free
 
     def run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Run something in a task of its own, which the engine owns and `close` ends."""
         task = asyncio.get_running_loop().create_task(work)
-        self._running.add(task)
+        self._running[task] = current_person.get().id
         task.add_done_callback(self._finished)
         return task
 
@@ -208,15 +220,15 @@ class Engine(Core):
         """Count the present task as a request under way, until `end` is told of it; returns the task."""
         task = asyncio.current_task()
         assert task is not None
-        self._running.add(task)
+        self._running[task] = current_person.get().id
         return task
 
     def end(self, task: asyncio.Task[Any]) -> None:
         """Count a task no longer."""
-        self._running.discard(task)
+        self._running.pop(task, None)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
+        self._running.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("a task of the gateway failed", exc_info=error)
 
