@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from naru.gateway.sessions import owners
 from naru.gateway.sessions.owners import Owners, Shared
@@ -31,8 +33,9 @@ class Two(Alone):
         self.gone.append(member)
 
 
-async def asked(commons: Two) -> list[Any]:
+async def asked(commons: Two, ours: Owners | None = None) -> list[Any]:
     """Send a request of a session that the other hub holds; return what its client gets."""
+    own = ours or Owners(commons)
     sent: list[Any] = []
     given: list[bool] = []
 
@@ -48,12 +51,12 @@ async def asked(commons: Two) -> list[Any]:
     async def nobody(scope: Any, receive: Any, send: Any) -> None:
         raise AssertionError("it is the other hub's")
 
-    ours = Owners(commons)
     head = [(b"mcp-session-id", b"two.abc")]
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": head, "query_string": b""}
     async with asyncio.timeout(60):
-        await Shared(nobody, ours, lambda: 1000)(scope, receive, send)
-    await ours.close()
+        await Shared(nobody, own, lambda: 1000)(scope, receive, send)
+    if ours is None:
+        await own.close()
     return sent
 
 
@@ -89,3 +92,20 @@ async def test_r14_a_request_does_not_wait_for_a_hub_whose_machine_has_vanished(
             sent = await asking
     assert sent[0]["status"] == 502
     assert "it may have run" in json.loads(sent[1]["body"])["error"]["message"]
+
+
+async def test_connections_to_hubs_that_are_gone_are_not_kept() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="{}")
+
+    commons, left = Two(""), []
+    ours = Owners(commons)
+    for _ in range(3):  # as one that starts anew has another address
+        server = TestServer(app := web.Application())
+        app.router.add_post("/mcp", answer)
+        async with server:
+            commons.others = {"two": str(server.make_url("")).rstrip("/")}
+            assert (await asked(commons, ours))[0]["status"] == 200
+            left.append(len(ours._clients))
+    assert left == [1, 1, 1]
+    await ours.close()

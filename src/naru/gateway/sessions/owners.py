@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
@@ -22,6 +23,7 @@ from naru.gateway.wire.streams import event
 from naru.messages import Json, JsonObject
 from naru.persons import current_request
 from naru.stores.shared.commons import Commons, socket_of
+from naru.tasks import Tasks
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -53,6 +55,9 @@ class Owners:
         self.passed_on: Callable[[Scope], None] = lambda scope: None
         """Told of each request that another hub answers, and counts."""
         self._clients: dict[str, aiohttp.ClientSession] = {}
+        self._asking: Counter[str] = Counter()
+        """Requests under way, by address."""
+        self._closing = Tasks()
 
     def mark(self, token: str) -> str:
         """Return an id that says that this hub holds what it is of."""
@@ -67,6 +72,7 @@ class Owners:
         """Close the connections to the others."""
         for client in self._clients.values():
             await client.close()
+        await self._closing.ended()
 
     async def pass_on(self, member: str, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Have another hub answer a request."""
@@ -77,6 +83,7 @@ class Owners:
         listening = asyncio.create_task(gone(client, receive), name="client's end")
         leaving = asyncio.create_task(self._left(member), name=f"end of hub {member}")
         self.passed_on(scope)
+        self._asking[address] += 1
         try:
             await asyncio.wait({asking, listening, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if asking.done():
@@ -98,6 +105,7 @@ class Owners:
             for task in (asking, listening, leaving):
                 task.cancel()
             await asyncio.gather(asking, listening, leaving, return_exceptions=True)
+            self._asking[address] -= 1
 
     async def _left(self, member: str) -> None:
         """Wait until a hub is not there any more: no word comes from a machine that vanished (R-14)."""
@@ -133,10 +141,17 @@ class Owners:
             local, _ = socket_of(address)
             connector = aiohttp.UnixConnector(local, limit=0) if local else aiohttp.TCPConnector(limit=0)
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+            self._forget_gone()
             client = self._clients[address] = aiohttp.ClientSession(
                 connector=connector, timeout=timeout, auto_decompress=False, skip_auto_headers=("User-Agent", "Accept")
             )
         return client
+
+    def _forget_gone(self) -> None:
+        """Close the connections to hubs that are gone: each that starts anew may have another address."""
+        self._asking = +self._asking
+        for address in self._clients.keys() - self._asking.keys() - set(self._commons.members().values()):
+            self._closing.begin(self._clients.pop(address).close())
 
 
 class _Relay:
