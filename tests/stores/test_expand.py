@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from naru.errors import ConfigError
-from naru.stores.formats.expand import MissingVariableError, expand, is_placeholder
+from naru.stores.formats.expand import MissingVariableError, expand, is_placeholder, variables_of
 
 VARIABLES = {"MY_TOKEN": "t-1", "EMPTY": "", "DIR": "/srv", "DOLLAR": "${MY_TOKEN}", "lower": "low"}
 
@@ -133,3 +133,17 @@ def test_keys_that_are_not_ours_stay_as_they_are() -> None:
 )
 def test_a_placeholder_is_told_from_a_value(text: str, is_one: bool) -> None:
     assert is_placeholder(text) is is_one
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("${A}-${env:B}-${env://C}-{env:D}-$E", {"A", "B", "C", "D", "E"}),
+        ("${A:-${B:-b}}${C:+c$D}${E:?no}", {"A", "B", "C", "D", "E"}),
+        ("${input:api-key}", {"NARU_INPUT_API_KEY"}),
+        ("os.environ/A", {"A"}),
+        ("$$A ${userHome} a", set()),
+    ],
+)
+def test_all_variables_that_a_config_may_read_are_named(text: str, names: set[str]) -> None:
+    assert variables_of({"env": {"X": [text]}, "note": "${Z}"}) == names

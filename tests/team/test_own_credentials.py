@@ -99,6 +99,21 @@ async def test_who_gave_nothing_is_told_what_to_give_and_hinders_nobody(tmp_path
         assert "NOTED" in await said(hub, ada)
 
 
+async def test_a_secret_that_a_server_does_not_use_leaves_its_link_alone(tmp_path: Path) -> None:
+    async with team(tmp_path, servers=[own()], waits=False) as hub:
+        key = await noted(hub, "ada")
+        before = await said(hub, key)
+        other = "/api/mcp/servers/mine/secrets/OTHER"
+        async with hub.client(key) as asking:
+            assert (await asking.put(other, json={"value": "eve-1"})).status_code == 204
+            assert await said(hub, key) == before, "the same process"
+            assert (await asking.delete(other)).status_code == 204
+        assert await said(hub, key) == before
+        async with hub.client(key) as asking:
+            await asking.put("/api/mcp/servers/mine/secrets/NOTED", json={"value": "eve"})
+        assert ":eve:" in await said(hub, key)
+
+
 async def test_a_secret_connects_no_server_that_somebody_disconnected(tmp_path: Path) -> None:
     async with team(tmp_path, servers=[declared("kept")]) as hub, hub.client(hub.key("operator")) as asking:
         one = "/api/mcp/servers/kept"

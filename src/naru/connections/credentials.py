@@ -25,7 +25,7 @@ from naru.connections.transports.http.tokens import grant_of
 from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
 from naru.persons import Person
 from naru.records import ServerRecord
-from naru.stores.formats.expand import MissingVariableError, expand
+from naru.stores.formats.expand import MissingVariableError, expand, variables_of
 from naru.stores.formats.inputs import variable_of
 from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.values import says_secret, secrets_of
@@ -180,6 +180,11 @@ async def _edit(
                 f"The secrets of {record.name!r} are being changed by another process.", remedy="Try again."
             )
         await asyncio.to_thread(change)
+
+
+def uses_secret(record: ServerRecord, name: str) -> bool:
+    """Tell whether a record's link may have a secret of that name in it."""
+    return not variables_of(record.config).isdisjoint((name, variable_of(name)))
 
 
 def secret_names(vault: Vault, owner: str, record: ServerRecord) -> list[str]:

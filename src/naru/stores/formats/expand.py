@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,28 @@ def is_placeholder(text: str) -> bool:
 def names_variable(text: str) -> bool:
     """Tell whether expanding a text would read a variable, a folder, or anything else of this machine."""
     return bool(_WHOLE.fullmatch(text)) or any(not match["escape"] for match in PLACEHOLDER.finditer(text))
+
+
+def variables_of(config: Mapping[str, Any]) -> set[str]:
+    """Return the names of all variables that expanding a config may read, also those in defaults."""
+    return {name for field in EXPANDED_FIELDS for name in _variables(config.get(field))}
+
+
+def _variables(value: Any) -> Iterator[str]:
+    if isinstance(value, (list, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _variables(one)
+    if not isinstance(value, str):
+        return
+    if whole := _WHOLE.fullmatch(value):
+        yield whole["name"]
+    for match in PLACEHOLDER.finditer(value):
+        kind, _, identifier = (match["special"] or "").partition(":")
+        if kind == "input":
+            yield variable_of(identifier)
+        if name := match["braced"] or match["opencode"] or match["bare"]:
+            yield name
+        yield from _variables(match["word"])
 
 
 class _Expander:

@@ -70,7 +70,8 @@ class OwnSecrets:
 
     async def _changed(self, request: Request, record: ServerRecord, owner: str, name: str) -> Response:
         note_audit(request.scope, server=record.name, secret=name)
-        await self._hub.manager.signed(record.name, owner, wakes=is_personal(record))
+        if credentials.uses_secret(record, name):
+            await self._hub.manager.signed(record.name, owner, wakes=is_personal(record))
         return Response(status_code=204)
 
     async def _whose(self, request: Request) -> tuple[ServerRecord, str]:
