@@ -41,6 +41,11 @@ class Deadline:
         self.has_passed = self._is_taken_back = self._is_extended = self._is_lifted = False
         self._pauses, self._left = 0, 0.0
 
+    @property
+    def when(self) -> float:
+        """When it is, or was as it was lifted."""
+        return self._handle.when()
+
     def move(self, when: float) -> None:
         """Set it anew, if it neither has passed nor was lifted; what is had once more is not taken back."""
         if not (self.has_passed or self._is_lifted):

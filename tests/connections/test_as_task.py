@@ -126,6 +126,22 @@ async def test_a_task_that_nobody_waits_for_is_called_off() -> None:
         await until(lambda: server.seen["tasks/cancel"] == 1)
 
 
+async def test_a_task_and_what_came_of_it_have_one_deadline() -> None:
+    """R-02"""
+
+    class Late(TaskServer):
+        async def _work(self, request: web.Request, message: dict[str, Any]) -> Any:
+            if message.get("method") in ("tools/call", "tasks/result"):
+                await asyncio.sleep(0.35)
+            return await super()._work(request, message)
+
+    async with managed() as manager, Late() as server:
+        await manager.register(http("web", server.url, timeout=0.5))
+        assert await manager.connect("web")
+        with pytest.raises(ToolTimeoutError):
+            await manager.call_tool("web", "study", {})
+
+
 class Curious(InMemoryServer):
     """Beside all else on its one link it asks, naming the task and no call; the answer is what comes of that."""
 

@@ -191,12 +191,14 @@ class Session:
         """
         call = self._outgoing(method, params, options)
         seconds = self._settings.request_timeout_seconds if options.timeout_seconds is None else options.timeout_seconds
-        seconds = min(seconds, self._settings.request_limit_seconds)
+        most = self._settings.request_limit_seconds
+        seconds = min(seconds, most)
         self._in_flight[call.id] = call
         now = self._loop.time()
-        deadline = Deadline(self._loop, now + seconds)
+        first = self._as_tasks.get(options.token)  # several that are one call have one deadline
+        when, limit = (first.context.deadline.when, first.context.limit) if first else (now + seconds, now + most)
+        deadline = Deadline(self._loop, when)
         try:
-            limit = now + self._settings.request_limit_seconds
             call.context = _InFlight(options, _own_token(params, options), deadline, limit)
             if options.token:
                 self._as_tasks[options.token] = call
