@@ -18,6 +18,8 @@ from naru.errors import PolicyError
 from naru.facts import fact
 
 T = TypeVar("T")
+LOCAL = "local"
+"""Id of who is at this machine: on an open loopback, and in commands."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _ANYTHING = "*"
 

@@ -23,7 +23,7 @@ from naru.connections.state.faults import LinkError
 from naru.connections.transports.http.client import SIGNED_IN
 from naru.connections.transports.http.tokens import grant_of
 from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
-from naru.persons import Person
+from naru.persons import LOCAL, Person
 from naru.records import ServerRecord
 from naru.stores.formats.expand import MissingVariableError, expand, variables_of
 from naru.stores.formats.inputs import variable_of
@@ -31,8 +31,6 @@ from naru.stores.secrets.redact import REDACTOR
 from naru.stores.secrets.values import says_secret, secrets_of
 from naru.stores.secrets.vault import SHARED, UnopenedError, Vault
 
-LOCAL = "local"
-"""Who is at this machine: on an open loopback, and in commands."""
 SECRETS = "secrets"
 MOST_SECRETS = 100
 """Secrets of one person for one server: they are sealed together, and any name can be given."""

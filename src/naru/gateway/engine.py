@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from naru.connections.credentials import LOCAL
 from naru.errors import NaruError
 from naru.gateway.requests import calls, methods
 from naru.gateway.requests.core import Core, GatewaySettings
@@ -34,7 +33,7 @@ from naru.gateway.wire.headers import check_envelope
 from naru.gateway.wire.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.wire.streams import KeepAlive
 from naru.messages import JsonObject
-from naru.persons import current_person
+from naru.persons import LOCAL, current_person
 from naru.telemetry.tracing import Attribute, active, mcp_server_span
 
 if TYPE_CHECKING:

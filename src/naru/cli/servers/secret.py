@@ -18,10 +18,10 @@ from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored, registered
 from naru.cli.terminal.output import AsJson, group, print_json, print_note, print_outcome, typed_in
 from naru.config import Settings
-from naru.connections.credentials import LOCAL, forget_secret, own_secrets, owner_of, secret_names, store_secret
+from naru.connections.credentials import forget_secret, own_secrets, owner_of, secret_names, store_secret
 from naru.connections.open import open_signins
 from naru.errors import UserError
-from naru.persons import Person
+from naru.persons import LOCAL, Person
 from naru.records import ServerRecord
 from naru.stores.secrets.vault import Vault
 from naru.telemetry.audit import audit_once

@@ -24,12 +24,12 @@ from naru.cli.running_hub import RunningHub, server_path
 from naru.cli.servers.stored import Name, open_stored, registered
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import Settings
-from naru.connections.credentials import LOCAL, owner_of
+from naru.connections.credentials import owner_of
 from naru.connections.link.surroundings import expanded
 from naru.connections.oauth.signins import SignIns, Wish
 from naru.connections.open import open_signins
 from naru.errors import UserError
-from naru.persons import Person
+from naru.persons import LOCAL, Person
 from naru.records import ServerRecord
 from naru.telemetry.audit import audit_once
 
