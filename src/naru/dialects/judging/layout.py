@@ -33,6 +33,7 @@ _LABEL = lazy_pattern(
 _FIELD = lazy_pattern(
     r"[ \t]{0,8}(?:[-*+•] )?(\*\*|__)?[^\s:：][^\n:：]{0,39}(?:：|:(?:\*\*|__)?(?=\s))[^\n]*[^\s:：*_]"
 )
+"""A line of a form or of a report: a name of a few words, and what it is."""
 _STAMP = lazy_pattern(
     r"[ \t]{0,8}[\[(]?(?:\d{4}-\d\d-\d\d[T ]|[^\s\d]{1,5}\.? {1,2}\d{1,2},? |\d{1,2}\S{1,3}\d{1,2}\S? )?"
     r"\d\d:\d\d(?::\d\d|\b)"
@@ -40,7 +41,6 @@ _STAMP = lazy_pattern(
 """A time, and a date before it, at the beginning of a line of a log or of a chat."""
 _CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
-"""A line of a form or of a report: a name of a few words, and what it is."""
 _DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,60}\?>\s*\Z")
 _UNITS = lazy_pattern(r"[{\[]\s*(?:[\"'{\[]|[\w.]+\().*", re.DOTALL)
 """What may be a call, with all after it."""
