@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ QUICK = ConnectionSettings(
     reconnect=ReconnectPolicy(initial_delay_seconds=0.2, max_delay_seconds=2, stable_seconds=0.5),
 )
 """Defaults with waits fit for tests."""
+ONCE = replace(QUICK, reconnect=ReconnectPolicy(enabled=False))
+"""The same without a second attempt: what the first one left stays as it is, however slow the machine."""
 
 
 def stdio(name: str, script: str, *arguments: str, **config) -> ServerRecord:

@@ -13,7 +13,7 @@ from aiohttp import web
 from naru.connections.manager import Manager
 from naru.errors import ToolError
 from naru.records import ServerStatus, TransportType
-from tests.connections.conftest import http
+from tests.connections.conftest import ONCE, http, managed
 from tests.loopback import listening
 from tests.sizes import within
 from tests.waiting import until
@@ -130,8 +130,8 @@ async def test_a_cut_stream_fails_what_waits_and_is_opened_again(manager: Manage
         assert (await manager.call_tool("old", "echo", {})).text == "ok"
 
 
-async def test_a_page_without_an_event_stream_says_what_to_try(manager: Manager) -> None:
-    async with FakeSseServer() as server:
+async def test_a_page_without_an_event_stream_says_what_to_try() -> None:
+    async with FakeSseServer() as server, managed(ONCE) as manager:
         await manager.register(http("old", server.url.replace("/sse", "/nothing"), TransportType.SSE))
         assert not await manager.connect("old")
         told = manager.explain("old")

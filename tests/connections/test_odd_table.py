@@ -19,9 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from naru.connections.state.lifecycle import ReconnectPolicy
 from naru.records import ServerRecord, ServerStatus
-from tests.connections.conftest import QUICK, managed
+from tests.connections.conftest import ONCE, managed
 from tests.fixtures import odd_rows
 from tests.fixtures.odd_rows import EVERYWHERE, OK, ROWS, Row, serve
 
@@ -70,7 +69,7 @@ async def record_of(row: Row, over: str) -> AsyncIterator[ServerRecord]:
 @pytest.mark.parametrize(("row", "over"), CASES, ids=[f"{row.name}-{over}" for row, over in CASES])
 async def test_an_odd_server_connects_or_is_told_what_to_mend(row: Row, over: str) -> None:
     seconds = 20 if row.outcome == OK else 12 if over == "stdio" else 4
-    settings = replace(QUICK, connect_timeout_seconds=seconds, probe_timeout_seconds=0.5)
+    settings = replace(ONCE, connect_timeout_seconds=seconds, probe_timeout_seconds=0.5)
     async with record_of(row, over) as record, managed(settings) as manager:
         await manager.register(record)
         is_connected = await manager.connect("odd")
@@ -88,8 +87,7 @@ async def test_an_odd_server_connects_or_is_told_what_to_mend(row: Row, over: st
 
 @pytest.mark.slow
 async def test_n10_a_program_whose_lines_cannot_be_understood_is_told_what_to_mend() -> None:
-    once = ReconnectPolicy(enabled=False)  # so that each can be asked why after the last one has had its turn
-    settings = replace(QUICK, connect_timeout_seconds=8, max_connecting=len(LINES), reconnect=once)
+    settings = replace(ONCE, connect_timeout_seconds=8, max_connecting=len(LINES))
     async with managed(settings) as manager:
         for row in LINES:
             await manager.register(program_of(row, row.name))

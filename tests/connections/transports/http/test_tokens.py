@@ -28,7 +28,7 @@ from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.stores.memory import MemoryStore
 from naru.stores.secrets.redact import REDACTOR, masked_config
 from naru.stores.secrets.values import secrets_of
-from tests.connections.conftest import QUICK, http
+from tests.connections.conftest import ONCE, QUICK, http, managed
 from tests.connections.fake_http import FakeHttpServer
 from tests.loopback import listening
 from tests.waiting import sleep_as_the_machine, until
@@ -367,17 +367,13 @@ async def test_a_rotated_refresh_token_outlives_this_process(
     ],
 )
 async def test_an_authority_that_refuses_is_told_from_one_that_is_away(
-    manager: Manager,
-    server: FakeHttpServer,
-    authority: Authority,
-    status: int,
-    answer: dict[str, str],
-    state: ServerStatus,
+    server: FakeHttpServer, authority: Authority, status: int, answer: dict[str, str], state: ServerStatus
 ) -> None:
     authority.status, authority.answer = status, answer
-    assert not await connect(manager, server, grant(authority))
-    assert manager.get_status("web") is state
-    told = manager.explain("web")
+    async with managed(ONCE) as manager:
+        assert not await connect(manager, server, grant(authority))
+        assert manager.get_status("web") is state
+        told = manager.explain("web")
     assert "gave no token" in told.summary
     assert str(status) in told.summary
     assert "se/cret" not in repr(told)
