@@ -35,6 +35,11 @@ def tides(day: Annotated[str, Field(json_schema_extra={"enum": ["today", "tomorr
     return {"day": day, "high": {"today": "04:52", "tomorrow": "05:41"}[day], "low": "11:08"}
 
 
+def boats(kind: Annotated[str, Field(json_schema_extra={"enum": ["rowing", "pedal"]})]) -> dict:
+    """Boats that are free."""
+    return {"kind": kind, "free": {"rowing": 0, "pedal": 2}[kind]}
+
+
 def ticket_price(group: Annotated[str, Field(json_schema_extra={"enum": ["adult", "child"]})]) -> dict:
     """Price of one ticket."""
     return {"group": group, "euros": {"adult": 11.5, "child": 6}[group]}
@@ -344,6 +349,23 @@ async def test_issue_14_5_a_word_that_is_a_little_like_a_listed_value_does_not_a
 
     _, backend = await asked("몇 시까지 만조야?", [said("tides", day="today"), "04:52."], (tides,), near=a_little)
     assert backend.requests[-1].tools == ()
+
+
+async def test_issue_14_5_where_a_listed_value_stands_another_must_stand_there_or_mean_the_same() -> None:
+    async def like_boats(value: str, texts: Sequence[str]) -> list[float]:
+        return [0.67 if (value, one) == ("rowing", "boats") else 0.87 * (value[:5] == one[:5]) for one in texts]
+
+    script = [
+        said("boats", kind="pedal"),
+        "Two.",
+        said("boats", kind="pedal"),
+        said("boats", kind="rowing"),
+        "2 and 0.",
+    ]
+    one, _ = await asked("Are there any pedal boats left?", script[:2], (boats,), near=like_boats)
+    both, _ = await asked("Are pedal boats left, or rowings?", script[2:], (boats,), near=like_boats)
+    assert [arguments["kind"] for _, arguments in calls(one)] == ["pedal"]
+    assert [arguments["kind"] for _, arguments in calls(both)] == ["pedal", "rowing"]
 
 
 async def test_issue_14_what_a_like_value_gave_is_not_told_where_a_word_means_the_listed_value_that_was_asked_for() -> (

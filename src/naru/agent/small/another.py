@@ -85,9 +85,10 @@ async def _listed(one: Parameter, value: str, question: Text, near: Near | None)
     listed = [str(each) for each in one.schema.get("enum") or ()][:MOST]
     every = {each: await _nearness(each, question, near) for each in listed}
     best = {word: max((every[each][word], each) for each in listed) for word in next(iter(every.values()), ())}
-    meant = {each for degree, each in best.values() if degree > MEANS}
+    held = [each for each in listed if question.holds(each)]  # Where one stands there, others would too.
+    meant = {each for degree, each in best.values() if degree > (SAME if held else MEANS)}
     degree, most = max(((own, best[word][0]) for word, own in every.get(value, {}).items()), default=(1.0, 0.0))
-    named = [each for each in listed if each in meant or question.holds(each)]
+    named = [each for each in listed if each in meant or each in held]
     # What a word means more is ahead by that alone where the given one is meant by it too: Friday for "Samstag".
     is_guess = most > max(MEANS, degree + AHEAD * (degree < MEANS)) and not question.holds(value)
     return named, is_guess
