@@ -103,7 +103,7 @@ class Text:
         if isinstance(value, bool) or value is None:
             return False
         if isinstance(value, int | float):
-            return float(value) in self.numbers
+            return value in self.numbers  # Not as a float: a model may write more digits than one holds.
         wanted = bare(str(value))
         if wanted and wanted.lstrip("0") in self._runs:
             return True
