@@ -46,6 +46,7 @@ from naru.stores.kept.vectors import VectorShelf
 from naru.tools.combined import CombinedToolset
 from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
+from naru.weighing import Weighing
 
 OUTPUT = Path("output/e2e_tongues.jsonl")
 WAYS = ("naru", "off", "engine")
@@ -142,6 +143,9 @@ class Row:
     unasked_changes: int
 
 
+WEIGHING = Weighing()
+
+
 class Naru:
     """Naru's own loop."""
 
@@ -151,7 +155,8 @@ class Naru:
 
     async def ask(self, turns: list[Message]) -> Said:
         kept = Kept()
-        hooks = Hooks(rank=self._closeness.rank, near=self._closeness.near, journal=kept, recall=self._recall)
+        of = self._closeness
+        hooks = Hooks(rank=of.rank, near=of.near, journal=kept, recall=self._recall, weigh=WEIGHING.weigh)
         end = None
         async with aclosing(
             run(self._backend, self._toolset, ChatRequest(self._model, tuple(turns)), hooks=hooks)

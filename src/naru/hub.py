@@ -56,6 +56,7 @@ from naru.tools.combined import CombinedToolset
 from naru.tools.supervision.approvals import Approvals
 from naru.tools.supervision.calls import Supervision
 from naru.tools.toolset import Toolset
+from naru.weighing import Weighing
 
 logger = logging.getLogger(__name__)
 
@@ -111,6 +112,7 @@ class Hub:
         self.recall = Recall()
         self.closeness: Closeness | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
+        self.weighing = Weighing(VectorShelf(settings.hub.data_dir / "weighed.db"))
         self.before_model: Sequence[BeforeModel] = ()
         """Puts reference documents before the model, where that is set."""
         self.closing = False
@@ -167,7 +169,7 @@ class Hub:
     def hooks(self) -> Hooks:
         """What goes with every run."""
         rank, near = (self.closeness.rank, self.closeness.near) if self.closeness else (None, None)
-        return Hooks(self.before_model, None, self.journal, rank, near, self.recall)
+        return Hooks(self.before_model, None, self.journal, rank, near, self.recall, self.weighing.weigh)
 
     @property
     def approvals(self) -> Approvals | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from naru.agent.closeness import ASKING, CHANGING, ORDERING, TELLING, Closeness
+from naru.agent.closeness import ASKING, ORDERING, Closeness
 from naru.agent.closeness import TALK as TALK_POLES
 from naru.agent.hooks import Hooks
 from naru.agent.limits import Limits
@@ -75,13 +75,12 @@ async def test_each_text_is_embedded_once_and_an_edited_tool_anew() -> None:
     closeness = Closeness(axes.embed)
     for question in ("a tune", "an umbrella", "a charge"):
         await names(closeness, question)
-    poles = len([*CHANGING.split(". "), *TELLING.split(". "), *TALK_POLES])
-    poles += len([*ASKING.split("? "), *ORDERING.split(". ")])
-    texts = 3 * len(TOOLS)  # with its parameters, without, and without its name
+    poles = len([*ASKING.split("? "), *ORDERING.split(". "), *TALK_POLES])
+    texts = 2 * len(TOOLS)  # with its parameters, and without
     assert len(axes.texts) == texts + poles + 3
     edited = [*TOOLS[:-1], ToolDefinition(name="read_mail", description="Another text.", input_schema={})]
     await closeness.rank(edited, ["a tune"])
-    assert len(axes.texts) == texts + poles + 3 + 3 + 1
+    assert len(axes.texts) == texts + poles + 3 + 2 + 1
 
 
 async def test_issue_14_2_a_new_start_embeds_no_tool_that_is_on_the_shelf(tmp_path: Path) -> None:

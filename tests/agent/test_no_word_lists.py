@@ -17,9 +17,7 @@ ALLOWED = {
     ("prompts.py", ""): "what models are told",
     ("small/prompts.py", ""): "what small models are told",
     ("language.py", "_LANGUAGES"): "the names of the languages to answer in",
-    ("closeness.py", "CHANGING"): "examples whose vectors are compared, in any language: no word of them is looked for",
-    ("closeness.py", "TELLING"): "the same",
-    ("closeness.py", "ORDERING"): "the same",
+    ("closeness.py", "ORDERING"): "examples whose vectors are compared, in any language: no word of them is looked for",
 }
 """File and name (empty: all of the file), and what stands there instead of words that decide."""
 _WORD = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*")

@@ -11,37 +11,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
-from naru.agent.selection import MARKS, Ranked, index_of, named_of, said_of
+from naru.agent.selection import MARKS, UNTOLD, Ranked, index_of, named_of, said_of
 from naru.errors import NaruError
 from naru.messages import ToolDefinition
-from naru.tools.names import plain_name
 
 logger = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str], Literal["query", "passage"]], Awaitable[list[list[float]]]]
 """Returns a vector for each text, in order; an empty one for a blank text. Raises NaruError."""
-_KEPT = 10_000  # Vectors of tools that are held in memory, three for each.
+_KEPT = 10_000  # Vectors of tools that are held in memory, two for each.
 _MOST_CHARACTERS = 2_000
 WORDS = 0.05
 """What the tool that shares most words gains beside its closeness (102 questions in ten languages)."""
-CHANGING = (
-    "Book a seat on a flight. Cancel a subscription. Send a message to somebody. Delete a record for good. Add a new "
-    "entry to a list. Change the name of a project. Pay an invoice. Start or stop a machine. Set the price of an "
-    "article. Order a taxi. Upload a document. Give a person access to a building. Assign a ticket to a colleague. "
-    "Register a new student for an exam. Close a complaint and tell the customer. Move a file to the archive. Write a "
-    "review. Withdraw an application. Put goods into the cart. Let a guest in."
-)
-TELLING = (
-    "Departure, gate and free seats of a flight. Whether a subscription is active and what it costs. Messages that "
-    "somebody received. One record: name, owner, day and state. All entries of a list. Find projects by name. How "
-    "much was paid, when and by whom. Errors of a machine. Current price of an article. Where a taxi is and how many "
-    "minutes it needs. Return the gate of a flight. Check whether a subscription is active. Get the messages that "
-    "somebody received. Fetch one record by its id. Calculate how much was paid. Return the current price of an "
-    "article. Look up where a taxi is. Read the text of a document. Show who may enter a building. Get the tickets "
-    "of a colleague. Compute the mean mark of a student. Retrieve the details of a complaint. Search the archive. "
-    "Compare two restaurants. Convert a price to a currency."
-)
-"""What tools say of themselves, as catalogues and as programmers write it: examples for the encoder, in any language it
-knows. How far a tool points from the mean of these to the mean of those is its `Ranked.ordered` (decision 0160)."""
 ASKING = (
     "What is the status of my order? When does it start? Who is it? How much does it cost? Where is it? Is it open? "
     "Which one is the cheapest? How many are left? What did they order? Who cancelled the booking? When was it booked? "
@@ -107,7 +87,7 @@ class Closeness:
         """
         by_words = [index_of(tools).rank(text) for text in texts]
         try:
-            near, tilts, talk, wish = await self._by_meaning(tools, texts)
+            near, talk, wish = await self._by_meaning(tools, texts)
             self._failed = ""
         except NaruError as error:
             if str(error) != self._failed:
@@ -119,11 +99,7 @@ class Closeness:
         if not self._tells_closeness:
             return ranked
         asked = near[0]
-        return [
-            replace(one, closeness=asked[n], ordered=tilts[n], talk=talk, wish=wish)
-            for one in ranked
-            if (n := one.tool.name)
-        ]
+        return [replace(one, closeness=asked[one.tool.name], ordered=UNTOLD, talk=talk, wish=wish) for one in ranked]
 
     async def near(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how near texts lie to a question in meaning, -1 to 1; 0 where nothing can tell. Nothing is kept."""
@@ -135,43 +111,28 @@ class Closeness:
 
     async def _by_meaning(
         self, tools: Sequence[ToolDefinition], texts: Sequence[str]
-    ) -> tuple[list[dict[str, float]], dict[str, float], float, float]:
-        """Return for each text how near each tool is; how far each points to changing; and of the texts two things.
-
-        Those are how near the first is to talk, and how far one of them points to an order at most.
+    ) -> tuple[list[dict[str, float]], float, float]:
+        """Return for each text how near each tool is; how near the first is to talk; how far one points to an order.
 
         Raises:
             NaruError: the embedder failed.
         """
-        does = {tool.name: tool.description.strip() or plain_name(tool.name) for tool in tools}
-        said = {
-            tool.name: [text[:_MOST_CHARACTERS] for text in (said_of(tool), named_of(tool), does[tool.name])]
-            for tool in tools
-        }
+        said = {tool.name: [text[:_MOST_CHARACTERS] for text in (said_of(tool), named_of(tool))] for tool in tools}
         texts_of_tools = list(dict.fromkeys(text for every in said.values() for text in every))
         await self._learn(texts_of_tools)
         if not self._poles:
-            doing = await self._between(TELLING.split(". "), CHANGING.split(". "), "passage")
-            wishing = await self._between(ASKING.split("? "), ORDERING.split(". "), "query")
-            self._poles = [doing, wishing, *await self._embed(TALK, "query")]
+            poles = [await self._embed(one, "query") for one in (ASKING.split("? "), ORDERING.split(". "), TALK)]
+            means = [[sum(column) / len(some) for column in zip(*some, strict=False)] for some in poles[:2]]
+            self._poles = [[other - one for one, other in zip(*means, strict=False)], *poles[2]]
         asked = await self._embed(list(texts), "query")
         for text in texts_of_tools:
             self._vectors.move_to_end(_key(text))
         while len(self._vectors) > max(_KEPT, len(texts_of_tools)):
             self._vectors.popitem(last=False)
-        near = [{name: self._nearness(vector, every[:2]) for name, every in said.items()} for vector in asked]
-        tilts = {name: self._nearness(self._poles[0], every[2:]) for name, every in said.items()}
-        talk = max(_cosine(asked[0], pole) for pole in self._poles[2:])
+        near = [{name: self._nearness(vector, every) for name, every in said.items()} for vector in asked]
+        talk = max(_cosine(asked[0], pole) for pole in self._poles[1:])
         asks = [MARK * text.rstrip().endswith(MARKS) for text in texts]
-        return near, tilts, talk, max(_cosine(one, self._poles[1]) - by for one, by in zip(asked, asks, strict=True))
-
-    async def _between(
-        self, here: Sequence[str], there: Sequence[str], kind: Literal["query", "passage"]
-    ) -> list[float]:
-        """Return what leads from the mean of some examples to the mean of others. Raises NaruError."""
-        both = [await self._embed(one, kind) for one in (here, there)]
-        means = [[sum(column) / len(some) for column in zip(*some, strict=False)] for some in both]
-        return [other - one for one, other in zip(*means, strict=False)]
+        return near, talk, max(_cosine(one, self._poles[0]) - by for one, by in zip(asked, asks, strict=True))
 
     def _nearness(self, vector: Sequence[float], texts: Sequence[str]) -> float:
         return sum(_cosine(vector, self._vectors[_key(text)]) for text in texts) / len(texts)

@@ -10,6 +10,7 @@ from naru.agent.selection import Ranked
 from naru.agent.trace import Journal
 from naru.facts import fact
 from naru.messages import ChatRequest, ToolDefinition
+from naru.models.backend import Backend
 
 BeforeModel = Callable[[ChatRequest], Awaitable[ChatRequest]]
 """Sees the request before the first model call and may add to it, such as retrieved documents (D5)."""
@@ -19,6 +20,8 @@ Rank = Callable[[Sequence[ToolDefinition], Sequence[str]], Awaitable[Sequence[Ra
 """Orders tools by a question and what was said before it, in place of the question's words alone (H13)."""
 Near = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
 """Tells how near each text lies to a question in meaning, -1 to 1; 0 of each where nothing can tell."""
+Weigh = Callable[[Backend, ChatRequest, Sequence[Ranked]], Awaitable[Sequence[Ranked]]]
+"""Tells what the model itself takes ranked tools, and the question, for: telling or changing something."""
 INSISTED = 2
 """How often a model is told that a required result is missing."""
 
@@ -33,6 +36,7 @@ class Hooks:
     rank: Rank | None = None
     near: Near | None = None
     recall: Recall | None = None
+    weigh: Weigh | None = None
 
 
 def requires_tool(name: str) -> Missing:

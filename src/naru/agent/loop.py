@@ -86,6 +86,7 @@ async def run(
     helped = profile.small and not request.tools and not holds_media(request.messages)
     # A small model's planner shows few of all in each round, other ones in the next.
     ranked = await ranked_for(tools, request, hooks.rank) if helped else ()
+    ranked = await hooks.weigh(backend, request, ranked) if ranked and hooks.weigh else ranked
     request = hooks.recall.told(request, context.caller, tools) if helped and hooks.recall else request
     tools = tools if helped else await chosen(tools, request, profile, limits.max_tools, hooks.rank)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()

@@ -28,10 +28,9 @@ _TELLING_LETTERS = 3  # A shorter word of a script with spaces mostly joins othe
 _NAME_WEIGHT, _K1, _B = 3, 1.2, 0.5
 MARKS = ("?", "\uff1f", "\u061f")  # A text that ends in one of these asks, or orders politely.
 
-MAY_CHANGE = 0.17
-"""How far to changing a tool that says nothing of itself must point to count so (75 of 122 such, 16 of 156 others)."""
-READS = 0.05
-"""Up to here such a tool counts as reading (94 of those 156, 2 of the 122); between the two nobody can tell."""
+MAY_CHANGE, READS, UNTOLD = 0.14, 0.05, 0.1
+"""From which `ordered` a tool that says nothing of itself counts as changing something, up to which it counts as
+reading, and what it has where nobody can tell: `weighing` says how many are told so."""
 TALK = 0.25  # Closeness of a question to talk from which it counts as such.
 ASKS = -0.08
 """Below this a question wants to know something (352 of 372) and orders nothing (3 of 117 orders, politely)."""
@@ -49,7 +48,7 @@ class Ranked:
     closeness: float | None = None
     """How near in meaning, -1 to 1; None where nothing measures it."""
     ordered: float = 0.0
-    """How far it points from telling something to changing something, -1 to 1; 0 where nothing measures it."""
+    """How far it points from telling something to changing something; see `UNTOLD`."""
     talk: float = 0.0
     """How near the question itself is to talk that needs no tool; 0 where nothing measures it."""
     wish: float = 0.0

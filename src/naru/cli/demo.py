@@ -101,7 +101,7 @@ async def _ask(hub: Hub, model: str, question: str, facts: tuple[str, ...], out:
     known: dict[str, Any] = {}
     answer = ""
     text = ""
-    hooks = Hooks(rank=hub.hooks.rank, near=hub.hooks.near)
+    hooks = Hooks(rank=hub.hooks.rank, near=hub.hooks.near, weigh=hub.hooks.weigh)
     async for event in run_agent(hub.backend, hub.tools(), request, limits=hub.limits, hooks=hooks):
         if isinstance(event, ModelText):
             text += event.text

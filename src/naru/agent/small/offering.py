@@ -23,7 +23,6 @@ FITS, LACKS = 0.12, 0.05
 for an id that it needs and nobody gave."""
 LEAD = 0.1  # So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56.
 TELLING_NAME = 3  # Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`.
-PERHAPS = 0.14  # How far to changing a tool points that a question passes by (89 of 122 such do, of 156 others 26).
 TELLS = 0.3  # What a tool loses, for a question, of how far it points to changing (first: 235 of 301, without 227).
 FAR = 0.15  # Closeness below which a call that holds nothing of what was said is none that anybody asked for.
 
@@ -96,7 +95,7 @@ class Offering:
         # What takes a value of the question could have been called before something was looked up, and was not.
         is_ready = self.fits(tool, self._sources.subject) > 0 or ranked.is_to_know
         is_nearest = ranked.tool is self._tools[0] and not (self._sources.results and is_ready)
-        is_harmless = ranked.changes is False or (is_nearest and ranked.doubt <= PERHAPS) or tool.name == self.chosen
+        is_harmless = ranked.changes is False or is_nearest or tool.name == self.chosen
         counts = any(one.kind in ("integer", "number") for one in needed(tool))
         return is_harmless and (not counts or bool(self._sources.spans()))
 
@@ -219,15 +218,9 @@ class Offering:
 
     def rather(self, called: ToolDefinition) -> list[ToolDefinition]:
         """Return what reads and is about as near, where what may change something was called for a mere question."""
-        # Where nobody can tell what it does, it gives way to what needs just what was said.
-        of, given = self._of[called.name], self._sources.subject
+        of = self._of[called.name]
         able = [one for one in self._able() if self._of[one.name].changes is False]
-        near = [one for one in able if self._is_about_as_near(one, called)]
-        if not of.changes and of.ordered <= PERHAPS:
-            met = [one for one in [called, *near] if 0 < len(needed(one)) <= self.fits(one, given)]
-            near = [one for one in near if one in met and called not in met]
-        elif of.says_reading is False:
-            near = near or able[:AT_ONCE]  # What says itself that it changes something runs for no mere question.
+        near = [one for one in able if self._is_about_as_near(one, called)] or (able[:AT_ONCE] if of.changes else [])
         return near if of.is_to_know and of.changes is not False else []
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
