@@ -100,8 +100,7 @@ class Hub:
         self.keys = keys
         self.manager = manager
         self._backend = backend
-        self.spending = Spending(settings.hub.data_dir / "spending.db")
-        """What limited keys have used today."""
+        self.spending = Spending(settings.hub.data_dir / "spending.db")  # What limited keys have used today.
         self.runs = RunStore(settings.hub.data_dir / "runs.db", days=settings.agent.keep_runs_days)
         self.journal: Journal | None = self.runs if settings.agent.keep_runs else None
         self.tables: SharedTables | None = None
@@ -109,10 +108,9 @@ class Hub:
         self.commons: Commons = ALONE
         self.followed: tuple[Path, Settings] | None = None
         """The settings file, if there is one, and what it said before the hub opened: what comes later counts."""
-        self.recall = Recall()
+        self.recall, self.weighing = Recall(), Weighing(VectorShelf(settings.hub.data_dir / "weighed.db"))
         self.closeness: Closeness | None = None
         """Orders tools by meaning beside words, where there is an embedder."""
-        self.weighing = Weighing(VectorShelf(settings.hub.data_dir / "weighed.db"))
         self.before_model: Sequence[BeforeModel] = ()
         """Puts reference documents before the model, where that is set."""
         self.closing = False

@@ -21,6 +21,7 @@ from naru.models.known.knowledge import Knowledge
 from naru.models.narrowed import Narrowed
 from naru.models.probe import Check, Report, probe
 from naru.tools.toolset import CallContext
+from naru.weighing import Weighing
 
 WITHOUT, WITH = "answers without help", "answers with help"
 
@@ -97,12 +98,13 @@ async def measure(
                 report = step
     knowledge.of(model).profile = report.profile
     found: list[Check] = []
+    hooks = Hooks(rank=rank, weigh=Weighing().weigh)
     for is_helped in (False, True):
         if found and found[0].is_passed:  # Nothing is left to be won.
             break
         profile = replace(report.profile, small=is_helped)
         asked = Narrowed(backend, model, lambda profile=profile: profile)  # type: ignore[misc]  # bound to this turn
-        found.append(await _asked(asked, WITH if is_helped else WITHOUT, own, rank))
+        found.append(await _asked(asked, WITH if is_helped else WITHOUT, own, hooks))
         report.checks.append(found[-1])
         yield found[-1]
     report.profile = replace(report.profile, small=is_better(found, otherwise=report.profile.small))
@@ -117,14 +119,14 @@ def is_better(found: Sequence[Check], *, otherwise: bool) -> bool:
     return helped[0] > without if helped[0] != without else otherwise
 
 
-async def _asked(backend: Narrowed, name: str, own: Sequence[ToolDefinition], rank: Rank | None) -> Check:
+async def _asked(backend: Narrowed, name: str, own: Sequence[ToolDefinition], hooks: Hooks) -> Check:
     """Ask all questions one way."""
     started = time.monotonic()
     missed: list[str] = []
     for question in QUESTIONS:
         request = ChatRequest(backend.model, [Message("user", question.text)], temperature=0.0)
         try:
-            async with aclosing(run(backend, _Practice(own), request, hooks=Hooks(rank=rank))) as events:
+            async with aclosing(run(backend, _Practice(own), request, hooks=hooks)) as events:
                 end = [event async for event in events][-1]
         except ModelError as error:
             return Check(name, 0, len(QUESTIONS), time.monotonic() - started, error.message)
