@@ -16,7 +16,7 @@ from naru.records import ServerStatus, TransportType
 from tests.connections.conftest import ONCE, http, managed
 from tests.loopback import listening
 from tests.sizes import within
-from tests.waiting import until
+from tests.waiting import sleep_as_the_machine, until
 
 
 class FakeSseServer:
@@ -159,7 +159,9 @@ async def test_a_streamable_server_that_is_taken_for_sse_is_told_for_what_it_may
     assert "set its transport to HTTP" in told.remedy
 
 
-async def test_where_two_transports_fail_the_remedy_is_that_of_both(manager: Manager) -> None:
+async def test_where_two_transports_fail_the_remedy_is_that_of_both(
+    manager: Manager, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """N10: a server that is too slow over HTTP refuses the stream that is tried next."""
     app, asked = web.Application(), asyncio.Event()
 
@@ -171,12 +173,14 @@ async def test_where_two_transports_fail_the_remedy_is_that_of_both(manager: Man
     app.router.add_post("/mcp", say_nothing)
     runner, port = await listening(app, shutdown_timeout=0.1)
     try:
-        await manager.register(http("slow", f"http://127.0.0.1:{port}/mcp", None, startTimeout="1 s"))
-        assert not await manager.connect("slow")
+        await manager.register(http("slow", f"http://127.0.0.1:{port}/mcp", None, startTimeout="60 s"))
+        connecting = asyncio.ensure_future(manager.connect("slow"))
+        await until(asked.is_set)
+        await sleep_as_the_machine(monkeypatch, 30)
+        assert not await connecting
         told = manager.explain("slow")
     finally:
         await runner.cleanup()
-    assert asked.is_set()
     assert "HTTP: not ready within" in told.summary
     assert "HTTP 405" in told.summary
     assert "`startTimeout`" in told.remedy

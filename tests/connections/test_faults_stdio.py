@@ -30,7 +30,7 @@ from naru.records import ServerStatus
 from naru.tools.toolset import CallContext
 from tests.connections.conftest import QUICK, managed, stdio
 from tests.sizes import IS_FULL, sized, within
-from tests.waiting import until
+from tests.waiting import sleep_as_the_machine, until
 
 pytestmark = pytest.mark.slow
 
@@ -375,12 +375,11 @@ async def test_cycles_of_connecting_leave_nothing(manager: Manager) -> None:
     for _ in range(count):
         assert await manager.connect("raw")
         await manager.disconnect("raw")
-    await asyncio.sleep(0.1)
+    await until(lambda: len(asyncio.all_tasks()) <= before["tasks"])
     after = facts(process)
     grown = {name: after[name] - before[name] for name in before}
     print(f"R-18 stdio: after {count} cycles {grown}")
     assert grown["children"] == 0
-    assert grown["tasks"] == 0
     assert abs(grown["descriptors"]) <= 2
     assert grown["threads"] <= 1
     assert grown["rss_mib"] < 5
@@ -398,18 +397,20 @@ def facts(process: psutil.Process) -> dict[str, int]:
     }
 
 
-async def test_failed_starts_are_reaped_and_told_with_the_childs_last_words(manager: Manager) -> None:
+async def test_failed_starts_are_reaped_and_told_with_the_childs_last_words() -> None:
     """a11, R-32"""
-    await manager.register(stdio("bad", "raw_server.py", "exit"))
-    for _ in range(3):
-        assert not await manager.connect("bad")
-    told = manager.explain("bad")
-    assert told.failure is not None
-    assert told.failure.code == "exited"
-    assert "code 1" in told.summary
-    assert "cannot start: no licence" in told.log_tail
-    assert told.next_retry_seconds is not None
-    assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
+    late = ReconnectPolicy(initial_delay_seconds=600, max_delay_seconds=600)
+    async with managed(replace(QUICK, reconnect=late)) as manager:
+        await manager.register(stdio("bad", "raw_server.py", "exit"))
+        for _ in range(3):
+            assert not await manager.connect("bad")
+        told = manager.explain("bad")
+        assert told.failure is not None
+        assert told.failure.code == "exited"
+        assert "code 1" in told.summary
+        assert "cannot start: no licence" in told.log_tail
+        assert told.next_retry_seconds is not None
+        assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
 
 
 async def test_calls_do_not_feed_a_crash_loop() -> None:
@@ -558,8 +559,9 @@ async def test_a_stopped_child_is_noticed_and_replaced() -> None:
         assert "pings" in str(manager.connection("raw").life.last_failure)
 
 
-async def test_a_server_busy_with_a_call_is_not_taken_for_dead() -> None:
-    settings = ConnectionSettings(ping_interval_seconds=0.1, ping_timeout_seconds=0.1)
+async def test_a_server_busy_with_a_call_is_not_taken_for_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = ConnectionSettings(request_limit_seconds=1_000_000)
+    patient = CallContext(timeout_seconds=settings.request_limit_seconds)
     async with managed(settings) as manager:
         await connected(manager)
         assert await call(manager, "flood", kilobytes=1) == "flooded"
@@ -567,12 +569,17 @@ async def test_a_server_busy_with_a_call_is_not_taken_for_dead() -> None:
         pid = connection.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
-        waiting = asyncio.ensure_future(call(manager, "echo", text="slow"))
-        await until(lambda: connection._supervisor._health._misses > health._MISSES)
+        waiting = asyncio.ensure_future(call(manager, "echo", text="slow", context=patient))
+        await until(lambda: connection.in_flight)
+        for _ in range(50):
+            if connection._supervisor._health._misses > health._MISSES:
+                break
+            await sleep_as_the_machine(monkeypatch, 100)
         assert connection.status is ServerStatus.DEGRADED
         os.kill(pid, signal.SIGCONT)
         assert await waiting == "slow"
         assert connection.pid == pid
+        await sleep_as_the_machine(monkeypatch, settings.ping_interval_seconds)
         await until(lambda: connection.status is ServerStatus.CONNECTED)
 
 

@@ -22,9 +22,10 @@ from naru.stores.base import Store
 from naru.stores.memory import MemoryStore
 from tests.connections.conftest import QUICK, http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer
-from tests.waiting import until
+from tests.waiting import sleep_as_the_machine, until
 
-SOON = replace(QUICK, idle_stop_seconds=0.2)
+RESTING = replace(QUICK, idle_stop_seconds=600, ping_interval_seconds=3600)
+"""Links rest while the clock is moved on, and at no other time, however slow the machine."""
 
 
 @asynccontextmanager
@@ -42,68 +43,69 @@ async def echo(manager: Manager, name: str = "raw") -> str:
     return (await manager.call_tool(name, "echo", {"text": "x"})).text
 
 
-async def parked(manager: Manager, name: str = "raw") -> None:
+async def parked(manager: Manager, monkeypatch: pytest.MonkeyPatch, name: str = "raw") -> None:
+    await sleep_as_the_machine(monkeypatch, RESTING.idle_stop_seconds)
     await until(lambda: manager.connection(name).is_parked and manager.connection(name).pid is None)
 
 
-async def test_an_idle_link_is_closed_its_tools_stay_and_the_next_call_opens_it() -> None:
-    async with managed(SOON) as manager:
+async def test_an_idle_link_is_closed_its_tools_stay_and_the_next_call_opens_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with managed(RESTING) as manager:
         await manager.register(stdio("raw", "raw_server.py"))
         await manager.connect("raw")
         pid = manager.connection("raw").pid
-        await parked(manager)
+        await parked(manager, monkeypatch)
         told = manager.explain("raw")
         assert (told.status, told.is_usable, told.failure) == (ServerStatus.DISCONNECTED, True, None)
         assert "rests until a call" in told.summary
         assert "echo" in {tool.name for tool in manager.tools("raw")}
         assert await echo(manager) == "x"
         assert manager.connection("raw").pid not in (pid, None)
-        await parked(manager)
+        await parked(manager, monkeypatch)
         assert sorted(await asyncio.gather(*(echo(manager) for _ in range(50)))) == ["x"] * 50
         assert manager.connection("raw").generation == 3, "fifty calls share one start"
 
 
-@pytest.mark.slow
-async def test_a_link_at_work_is_not_closed() -> None:
-    async with managed(replace(SOON, idle_stop_seconds=0.1)) as manager:
+async def test_a_link_at_work_is_not_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with managed(RESTING) as manager:
         await manager.register(stdio("raw", "raw_server.py"))
         await manager.connect("raw")
         connection = manager.connection("raw")
         call = asyncio.ensure_future(manager.call_tool("raw", "sleep", {"seconds": 0.6}))
-        await until(lambda: connection.in_flight and connection.is_live)
-        generation = connection.generation
+        await until(lambda: connection.in_flight)
+        await sleep_as_the_machine(monkeypatch, RESTING.idle_stop_seconds)
         assert (await call).text == "slept"
-        assert connection.generation == generation
+        assert connection.generation == 1
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["legacy", "modern"])
-async def test_an_http_session_is_given_back_and_opened_again(is_modern: bool) -> None:
-    async with managed(SOON) as manager, FakeHttpServer(is_modern=is_modern) as server:
+async def test_an_http_session_is_given_back_and_opened_again(monkeypatch: pytest.MonkeyPatch, is_modern: bool) -> None:
+    async with managed(RESTING) as manager, FakeHttpServer(is_modern=is_modern) as server:
         await manager.register(http("web", server.url))
         await manager.connect("web")
-        await parked(manager, "web")
+        await parked(manager, monkeypatch, "web")
         await until(lambda: not server.sessions)
         assert await echo(manager, "web") == "x"
 
 
-@pytest.mark.slow
-async def test_a_watched_resource_keeps_its_link() -> None:
-    async with managed(replace(SOON, idle_stop_seconds=0.5)) as manager, FakeHttpServer() as server:
+async def test_a_watched_resource_keeps_its_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with managed(RESTING) as manager, FakeHttpServer() as server:
         await manager.register(http("web", server.url))
         connection = manager.connection("web")
         await manager.connect("web")
         await connection.request("resources/subscribe", {"uri": "a:b"}, RequestOptions())
-        await asyncio.sleep(0.7)
+        await sleep_as_the_machine(monkeypatch, RESTING.idle_stop_seconds)
         assert connection.is_live
         await connection.request("resources/unsubscribe", {"uri": "a:b"}, RequestOptions())
-        await parked(manager, "web")
+        await parked(manager, monkeypatch, "web")
 
 
-async def test_a_disconnected_server_is_not_a_parked_one() -> None:
-    async with managed(SOON) as manager:
+async def test_a_disconnected_server_is_not_a_parked_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with managed(RESTING) as manager:
         await manager.register(stdio("raw", "raw_server.py"))
         await manager.connect("raw")
-        await parked(manager)
+        await parked(manager, monkeypatch)
         await manager.disconnect("raw")
         assert not manager.connection("raw").is_parked
         assert manager.tools("raw") == []
@@ -192,13 +194,15 @@ async def test_a_lazy_server_that_cannot_start_fails_its_call_with_the_reason(tm
 
 
 @pytest.mark.parametrize("way", ["parked", "killed"])
-async def test_s50_a_tool_that_changed_while_its_server_rested_is_not_called(tmp_path: Path, way: str) -> None:
+async def test_s50_a_tool_that_changed_while_its_server_rested_is_not_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     """0 calls reach a definition that nobody approved, also when the call itself brings it to light."""
     script = tmp_path / "server.py"
     raw = Path(__file__).parent.parent / "fixtures" / "servers" / "raw_server.py"
     script.write_text(raw.read_text(encoding="utf-8"), encoding="utf-8")
     guard = PolicyGuard(Policy(PolicySettings()), PinBook(tmp_path / "pins.json"), quarantines=True)
-    async with managed(SOON if way == "parked" else QUICK, guard=guard) as manager:
+    async with managed(RESTING, guard=guard) as manager:
         await manager.register(stdio("raw", str(script)))
         await manager.connect("raw")
         assert await echo(manager) == "x"
@@ -207,7 +211,7 @@ async def test_s50_a_tool_that_changed_while_its_server_rested_is_not_called(tmp
             encoding="utf-8",
         )
         if way == "parked":
-            await parked(manager)
+            await parked(manager, monkeypatch)
         else:
             with pytest.raises(ToolError):
                 await manager.call_tool("raw", "exit", {})

@@ -31,7 +31,7 @@ from naru.stores.secrets.values import secrets_of
 from tests.connections.conftest import ONCE, QUICK, http, managed
 from tests.connections.fake_http import FakeHttpServer
 from tests.loopback import listening
-from tests.waiting import sleep_as_the_machine, until
+from tests.waiting import HANG_SECONDS, sleep_as_the_machine, until
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,10 @@ async def test_a_renewal_whose_caller_has_gone_is_not_lost(authority: Authority,
         await source.close()
 
 
-async def test_a_renewal_that_is_under_way_at_the_end_is_kept(authority: Authority, tmp_path: Path) -> None:
+async def test_a_renewal_that_is_under_way_at_the_end_is_kept(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("naru.connections.transports.http.tokens.LAST_SECONDS", HANG_SECONDS)
     authority.rotates = True
     made = grant_of({"tokenUrl": f"{authority.url}/token", "clientId": "c", "refreshToken": "R"}, URL(authority.url))
     assert isinstance(made, Grant)
