@@ -10,6 +10,7 @@ from naru.builtins.data.databases.errors import QueryError, RefusedStatementErro
 from naru.builtins.data.databases.postgresql.database import Database, DatabaseOptions
 from tests.builtins.data.conftest import postgres_versions
 from tests.builtins.data.servers import BgaServer
+from tests.waiting import HANG_SECONDS
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module"), postgres_versions]
 
@@ -175,7 +176,7 @@ MISQUOTED = [
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def database(bga: BgaServer):
     bga.admin.execute(ACCOMPLICES.encode())
-    database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=2), pool_min=1))
+    database = bga.database(DatabaseOptions(limits=Limits(statement_seconds=HANG_SECONDS), pool_min=1))
     yield database
     await database.close()
     bga.admin.execute(REMOVED.encode())

@@ -18,6 +18,7 @@ from naru.builtins.data.databases.database import Limits
 from naru.builtins.data.databases.postgresql.database import DatabaseOptions
 from naru.errors import NaruError
 from tests.builtins.data.servers import CASES, BgaServer
+from tests.waiting import HANG_SECONDS
 
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -71,7 +72,7 @@ def pgbouncer(bga: BgaServer) -> Iterator[int]:
 
 
 async def test_queries_and_verdicts_are_the_same_and_many_share_few_connections(bga: BgaServer, pgbouncer: int):
-    options = DatabaseOptions(limits=Limits(statement_seconds=2))
+    options = DatabaseOptions(limits=Limits(statement_seconds=HANG_SECONDS))
     database = bga.database(options, host="127.0.0.1", port=str(pgbouncer))
     assert (await database.query("SELECT 1 AS one")).records == [{"one": 1}]
     assert database.proof is not None
