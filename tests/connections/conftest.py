@@ -19,6 +19,7 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.records import ServerRecord, TransportType
 from naru.stores.memory import MemoryStore
 from tests.ports import free_port
+from tests.waiting import HANG_SECONDS
 
 SERVERS = Path(__file__).parent.parent / "fixtures" / "servers"
 QUICK = ConnectionSettings(
@@ -30,6 +31,8 @@ QUICK = ConnectionSettings(
 """Defaults with waits fit for tests."""
 ONCE = replace(QUICK, reconnect=ReconnectPolicy(enabled=False))
 """The same without a second attempt: what the first one left stays as it is, however slow the machine."""
+LATER = replace(QUICK, reconnect=ReconnectPolicy(initial_delay_seconds=600, max_delay_seconds=600))
+"""The same with one that is planned, and comes in no test."""
 
 
 def stdio(name: str, script: str, *arguments: str, **config) -> ServerRecord:
@@ -63,7 +66,7 @@ async def manager() -> AsyncIterator[Manager]:
 def start_http(port: int, script: str = "sdk_server.py") -> subprocess.Popen[bytes]:
     """Start a fixture over HTTP and wait until it listens."""
     process = subprocess.Popen([sys.executable, str(SERVERS / script), "http", str(port)])
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 2 * HANG_SECONDS
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return process

@@ -8,6 +8,7 @@ import json
 import statistics
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from naru.connections.state.settings import ConnectionSettings
 from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import ONCE, QUICK, http, managed, stdio
+from tests.connections.conftest import LATER, ONCE, QUICK, http, managed, stdio
 from tests.connections.fake_http import FakeHttpServer, events, refused
 from tests.connections.test_faults_stdio import forget_peak, peak_mib, worst_lag
 from tests.ports import free_port
@@ -328,12 +329,10 @@ async def test_an_upstream_that_dies_mid_call_and_returns_is_back_by_itself() ->
 
 async def test_calls_that_failed_meanwhile_do_not_delay_the_first_one_after_the_return() -> None:
     """PERF 9: enough refused calls for a crash loop, whose next retry is minutes away."""
-    never = ReconnectPolicy(initial_delay_seconds=600, max_delay_seconds=600)
-    settings = ConnectionSettings(reconnect=never, knock_interval_seconds=600)
-    async with managed(settings) as manager, FakeHttpServer() as server:
+    async with managed(replace(LATER, knock_interval_seconds=600)) as manager, FakeHttpServer() as server:
         await connected(manager, server)
         await server.stop()
-        for _ in range(2 * never.crash_loop_failures):
+        for _ in range(2 * LATER.reconnect.crash_loop_failures):
             with pytest.raises(ToolError):
                 await echo(manager, "x")
         assert manager.connection("web").life.in_crash_loop(asyncio.get_running_loop().time())

@@ -28,7 +28,7 @@ from naru.connections.transports.descendants import VARIABLE
 from naru.errors import ToolError, ToolTimeoutError
 from naru.records import ServerStatus
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import QUICK, managed, stdio
+from tests.connections.conftest import LATER, QUICK, managed, stdio
 from tests.sizes import IS_FULL, sized, within
 from tests.waiting import sleep_as_the_machine, until
 
@@ -399,8 +399,7 @@ def facts(process: psutil.Process) -> dict[str, int]:
 
 async def test_failed_starts_are_reaped_and_told_with_the_childs_last_words() -> None:
     """a11, R-32"""
-    late = ReconnectPolicy(initial_delay_seconds=600, max_delay_seconds=600)
-    async with managed(replace(QUICK, reconnect=late)) as manager:
+    async with managed(LATER) as manager:
         await manager.register(stdio("bad", "raw_server.py", "exit"))
         for _ in range(3):
             assert not await manager.connect("bad")

@@ -13,7 +13,7 @@ from naru.connections.manager import Manager
 from naru.errors import ConflictError, NotFoundError, ToolError, UnknownToolError
 from naru.records import ServerRecord, ServerStatus, TransportType
 from naru.tools.toolset import CallContext
-from tests.connections.conftest import http, managed, start_http, stdio
+from tests.connections.conftest import LATER, ONCE, http, managed, start_http, stdio
 from tests.ports import free_port
 from tests.waiting import until
 
@@ -53,14 +53,13 @@ async def test_a_server_connects_lists_and_calls_over_each_transport(
     assert list(manager.tools("one")) == []
 
 
-async def test_a_missing_command_says_what_was_searched_and_what_to_do(manager: Manager) -> None:
+async def test_a_missing_command_says_what_was_searched_and_what_to_do() -> None:
     """f09"""
-    record = stdio("n", "sdk_server.py")
-    await manager.register(
-        record.model_copy(update={"config": {"command": "npx-nowhere", "env": {"PATH": "/usr/bin:/bin"}}})
-    )
-    assert not await manager.connect("n")
-    told = manager.explain("n")
+    config = {"command": "npx-nowhere", "env": {"PATH": "/usr/bin:/bin"}}
+    async with managed(LATER) as manager:
+        await manager.register(stdio("n", "sdk_server.py").model_copy(update={"config": config}))
+        assert not await manager.connect("n")
+        told = manager.explain("n")
     assert told.failure is not None
     assert told.failure.code == "command_not_found"
     assert "'npx-nowhere'" in told.summary
@@ -113,7 +112,7 @@ async def test_a_defect_of_ours_is_told_and_does_not_end_the_supervision() -> No
             raise RuntimeError("boom")
         return record.config
 
-    async with managed(resolve=resolve) as manager:
+    async with managed(ONCE, resolve=resolve) as manager:
         await manager.register(stdio("one", "raw_server.py"))
         assert not await manager.connect("one")
         assert "boom" in manager.explain("one").summary

@@ -26,9 +26,12 @@ from tests.web.conftest import served
 
 @asynccontextmanager
 async def hub_served(folder: Path) -> AsyncIterator[tuple[Hub, str]]:
-    settings = Settings.model_validate(
-        {"hub": {"data_dir": folder, "store": "memory:"}, "server": {"allowed_hosts": ["127.0.0.1:*"]}}
-    )
+    sections = {
+        "hub": {"data_dir": folder, "store": "memory:"},
+        "server": {"allowed_hosts": ["127.0.0.1:*"]},
+        "mcp": {"reconnection": {"enabled": False}},
+    }
+    settings = Settings.model_validate(sections)
     async with AsyncExitStack() as stack:
         hub = await stack.enter_async_context(open_hub(settings, backend=ScriptedBackend([])))
         app = await stack.enter_async_context(open_app(hub))

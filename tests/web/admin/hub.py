@@ -28,7 +28,7 @@ from naru.web.gate.security import guard
 from naru.web.jsonrpc import servers as rpc_servers
 from naru.web.problems import problem_of
 from naru.web.routes import Endpoint
-from tests.connections.conftest import QUICK
+from tests.connections.conftest import LATER
 
 BASE_URL = "http://127.0.0.1:20006"
 
@@ -80,8 +80,8 @@ async def admin_hub(folder: Path, store: Store | None = None, **settings: object
     pins = PinBook(folder / "pins.json")
     pins.load()
     policy = PolicyGuard(Policy(made.mcp.security), pins, quarantines=made.mcp.security.quarantine == "on")
-    quick = replace(QUICK, refresh_interval_seconds=0.05)
-    manager = Manager(kept, settings=quick, guard=policy)
+    calm = replace(LATER, refresh_interval_seconds=0.05)
+    manager = Manager(kept, settings=calm, guard=policy)
     hub = AdminHub(made, manager, KeyRing(KeyFile(folder / "keys.json")), Spending(folder / "spending.db"))
     try:
         yield hub
