@@ -13,6 +13,7 @@ from tests.docs.fake_model import MODEL, fake_model
 from tests.journeys.browser import Browser, open_browser
 from tests.journeys.keyboard import Keyboard
 from tests.journeys.test_playground import ask, hub_in_a_thread
+from tests.waiting import HANG_SECONDS
 
 pytestmark = [pytest.mark.slow, pytest.mark.chromium]
 HOSTILE = """# Staff
@@ -227,7 +228,8 @@ def test_a_model_is_measured_from_its_page_by_the_keyboard(tmp_path: Path) -> No
         browser.sees("Probe now", f"naru probe {MODEL}")
         keys.use("button", "Probe now")
         browser.sees("Tool calls, its own", "Picks from 27 tools")
-        browser.wait(lambda: browser.find("main .head button.main").is_enabled())  # the probe has ended, and is kept
+        # The probe has ended, and is kept; what it still measures then takes seconds of a whole processor.
+        browser.wait(lambda: browser.find("main .head button.main").is_enabled(), 5 * HANG_SECONDS)
         keys.rests("button", "Probe now")
         browser.open("models")
         browser.wait(lambda: browser.driver.find_elements("css selector", ".list .side"))
