@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 
 import pytest
 from canitoolcall.probe import BUILTIN_SCENARIOS, probe
 
 from naru.errors import ConfigError
+from naru.messages import ChatEvent, ChatRequest
+from naru.models.backend import batches_of
 from naru.models.known.families import profile_for
 from naru.models.local.weights import locate_model
 from naru.models.wires.openai_http import Endpoint, OpenAIBackend
+from naru.models.wrapped import WrappedBackend
 from tests.conftest import CACHE_DIR, EngineAddress, run_engine
 from tests.web.conftest import MemoryHub, application, served
 
@@ -37,11 +40,25 @@ def engine(request: pytest.FixtureRequest) -> Iterator[EngineAddress]:
     yield from run_engine("qwen2.5-coder-1.5b")
 
 
+class AskedOnce(WrappedBackend):
+    """Has the model write an answer once: for the same request it would write the same again."""
+
+    def __init__(self, backend: OpenAIBackend) -> None:
+        super().__init__(backend)
+        self.answers: dict[str, list[Sequence[ChatEvent]]] = {}
+
+    async def batches(self, request: ChatRequest) -> AsyncGenerator[Sequence[ChatEvent]]:
+        words = repr(request)
+        if words not in self.answers:
+            self.answers[words] = [batch async for batch in batches_of(self.backend, request)]
+        for batch in self.answers[words]:
+            yield batch
+
+
 async def test_every_scenario_passes_that_the_model_can_do(engine: EngineAddress) -> None:
     address = engine
-    backend = OpenAIBackend(
-        Endpoint(address.base_url, address.api_key, keep_alive=False), profile_for(address.model), model=address.model
-    )
+    endpoint = Endpoint(address.base_url, address.api_key, keep_alive=False)
+    backend = AskedOnce(OpenAIBackend(endpoint, profile_for(address.model), model=address.model))
     scenarios = [one for one in BUILTIN_SCENARIOS if one.id not in BEYOND_THE_MODEL[address.model]]
     try:
         async with served(application(MemoryHub(backend))) as url:
