@@ -554,6 +554,18 @@ async def test_each_server_sees_its_own_credentials_and_no_clients(manager: Mana
             await server.stop()
 
 
+@pytest.mark.parametrize("transport", [TransportType.HTTP, TransportType.SSE])
+async def test_headers_that_the_protocol_sets_are_sent_once_however_a_record_writes_them(
+    manager: Manager, sdk_port: int, transport: TransportType
+) -> None:
+    given = {"content-type": "application/json", "ACCEPT": "*/*", "mcp-session-id": "x", "last-event-id": "1"}
+    path = "sse" if transport is TransportType.SSE else "mcp"
+    await manager.register(http("web", f"http://127.0.0.1:{sdk_port}/{path}", transport, headers=given))
+    assert await manager.connect("web"), manager.explain("web").summary
+    async with FakeHttpServer() as server:  # which answers 400 to a second Content-Type
+        await connected(manager, server, "strict", headers=given)
+
+
 async def test_secrets_of_a_record_are_in_no_message_and_no_log(
     manager: Manager, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -708,6 +720,34 @@ async def test_a_stream_may_be_cut_again_and_again_and_be_resumed(manager: Manag
         server._stream = cut  # type: ignore[method-assign,assignment]
         assert await echo(manager, "x") == "resumed"
         assert (seen, server.seen["tools/call"]) == (["", "e1", "e2", "e3"], 1)
+
+
+async def test_an_answer_that_is_cut_in_its_middle_is_sent_again_as_a_whole(manager: Manager) -> None:
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+        asked: dict[str, Any] = {}
+
+        async def cut(request: web.Request, message: dict[str, Any]) -> web.StreamResponse:
+            asked.update(message)
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            await response.write(b"id: e1\nretry: 10\ndata:\n\n" + b'id: e2\ndata: {"jsonrpc": "2.0", "id"')
+            assert request.transport is not None
+            request.transport.close()
+            return response
+
+        async def resume(request: web.Request) -> web.StreamResponse:
+            response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+            await response.prepare(request)
+            if request.headers["Last-Event-ID"] == "e1":
+                result = {"content": [{"type": "text", "text": "whole"}]}
+                await response.write(b"id: e2\n" + events({"jsonrpc": "2.0", "id": asked["id"], "result": result}))
+            return response
+
+        server.behave = on_call(cut)
+        server._stream = resume  # type: ignore[method-assign]
+        assert await echo(manager, "x") == "whole"
+        assert server.seen["tools/call"] == 1
 
 
 async def test_a_server_that_wants_no_pause_at_all_is_not_asked_without_one(

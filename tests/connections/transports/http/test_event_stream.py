@@ -33,6 +33,15 @@ def test_events_are_the_same_however_the_stream_is_cut(places: list[int]) -> Non
     assert parser.retry_seconds == 2.5
 
 
+@given(st.integers(0, len(STREAM)))
+def test_a_stream_that_broke_off_anywhere_goes_on_behind_its_last_whole_event(place: int) -> None:
+    parser = EventStreamParser(1000)
+    before = parser.feed(STREAM[:place])
+    assert parser.last_id == (before[-1].id if before else None)
+    parser.begin()
+    assert parser.feed(b"data: whole\n\n") == [Event("message", b"whole", parser.last_id)]
+
+
 def test_the_pause_that_a_server_asks_for_is_a_minute_at_most() -> None:
     parser = EventStreamParser(1000)
     for told in (b"90000000", b"9" * 400):

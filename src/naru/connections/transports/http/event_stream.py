@@ -29,13 +29,19 @@ class EventStreamParser:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.last_id: str | None = None
+        """That of the last event that was whole: from there a stream is resumed."""
         self.retry_seconds: float | None = None
         """What the server asked to wait before reconnecting."""
+        self.begin()
+
+    def begin(self) -> None:
+        """Read another stream that goes on where this one broke off: half an event is sent again as a whole."""
         self._parts: list[bytes] = []
         self._size = 0
         self._after_cr = False
         self._at_start = True
         self._name = ""
+        self._id = self.last_id
         self._data: list[bytes] = []
         self._data_size = 0
 
@@ -79,6 +85,7 @@ class EventStreamParser:
             self._at_start = False
             line = line.removeprefix(b"\xef\xbb\xbf")
         if not line:
+            self.last_id = self._id
             if self._data:
                 events.append(Event(self._name or "message", b"\n".join(self._data), self.last_id))
             self._name, self._data, self._data_size = "", [], 0
@@ -93,6 +100,6 @@ class EventStreamParser:
         elif field == b"event":
             self._name = value.decode("utf-8", "replace")
         elif field == b"id" and b"\0" not in value:
-            self.last_id = value.decode("utf-8", "replace")
+            self._id = value.decode("utf-8", "replace")
         elif field == b"retry" and value.isdigit():
             self.retry_seconds = min(int(value[:_DIGITS]) / 1000, MOST_RETRY_SECONDS)

@@ -223,6 +223,7 @@ class StreamableHttpTransport:
     ) -> JsonObject | None:
         """Read events until the call's answer, or to the end; messages that are not it go to the inbox."""
         cap = self._settings.max_body_bytes
+        parser.begin()
         try:
             async for chunk in chunks(response):
                 for event in parser.feed(chunk):
