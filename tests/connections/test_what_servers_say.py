@@ -15,7 +15,7 @@ import pytest
 from naru.connections.rules.pins import PinBook
 from naru.connections.rules.policy import Policy, PolicyGuard
 from naru.connections.session import opening
-from naru.connections.session.catalogue import Listing, read_list
+from naru.connections.session.catalogue import Listing, read_list, read_tools
 from naru.connections.session.listening import ChangeListener
 from naru.connections.session.options import RequestOptions
 from naru.connections.session.session import Hooks
@@ -130,6 +130,29 @@ def test_a_list_whose_pages_are_counted_is_read_to_its_end() -> None:
     listing = read_pages(20)
     assert (len(listing.items), listing.warning) == (200, "")
     assert listing.items[-1] == {"name": "19-9"}
+
+
+@pytest.mark.parametrize("kind", ["tools", "prompts"])
+def test_a_list_is_cut_also_where_one_page_holds_all_of_it(kind: str) -> None:
+    """R-20"""
+
+    class Heap(Pages):
+        async def request(self, method: str, params: JsonObject | None = None, options: object = None) -> JsonObject:
+            return {kind: [{"name": str(number)} for number in range(12_000)]}
+
+    heap = Heap(1)
+    heap.capabilities = {kind: {}}
+    listing = asyncio.run(read_list(heap, kind, ConnectionSettings()))  # type: ignore[arg-type]
+    assert len(listing.items) == 10_000
+    assert "cut at 10000 items" in listing.warning
+
+
+def test_a_tool_whose_header_annotation_is_of_several_types_costs_no_other() -> None:
+    odd: JsonObject = {"properties": {"a": {"type": ["string", "null"], "x-mcp-header": "A"}}}
+    listing = Listing([{"name": "odd", "inputSchema": odd}, {"name": "good"}])
+    read = read_tools(listing, "s", "modern")
+    assert [tool.name for tool in read.definitions] == ["good"]
+    assert "needs type string, integer or boolean" in read.warnings[0]
 
 
 def test_the_pages_of_a_list_cost_their_own_items_alone() -> None:

@@ -74,13 +74,13 @@ async def read_list(session: Session, kind: str, settings: ConnectionSettings) -
         given = [item for item in found if isinstance(item, dict)]
         # Tools are looked at one by one.
         items += given if kind == "tools" else [sound_item(kind, item) for item in given if is_sound(kind, item)]
+        if len(items) > settings.max_items:
+            return Listing(items[: settings.max_items], f"{method} was cut at {settings.max_items} items.")
         cursor = page.get("nextCursor")
         if not cursor or not isinstance(cursor, str | int):
             return Listing(items)
         if cursor in seen:
             return Listing(items, f"{method} goes in circles: the cursor {str(cursor)[:80]!r} came twice.")
-        if len(items) >= settings.max_items:
-            return Listing(items[: settings.max_items], f"{method} was cut at {settings.max_items} items.")
         seen.add(cursor)
     return Listing(items, f"{method} was cut after {settings.max_pages} pages.")
 

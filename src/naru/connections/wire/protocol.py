@@ -66,7 +66,7 @@ def parameter_headers(schema: Json) -> tuple[dict[tuple[str, ...], str], str]:
         where = ".".join(path)
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
             return {}, f"x-mcp-header of {where} is not a header name"
-        if node.get("type") not in _HEADER_TYPES:
+        if str(node.get("type")) not in _HEADER_TYPES:  # it may be a list of types
             return {}, f"x-mcp-header of {where} needs type string, integer or boolean"
         if token.lower() in seen:
             return {}, f"x-mcp-header {token} is used twice"
