@@ -7,6 +7,7 @@ import shutil
 import time
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 
@@ -103,6 +104,46 @@ async def test_r23_a_lost_database_is_an_error_within_seconds_and_comes_back_by_
         server.stop()
         sockets.unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+async def test_r23_a_frozen_database_is_an_error_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "START_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(postgres, "ANSWER_SECONDS", 1.0)
+    with EmbeddedPostgres(bin_dir=find_binaries(), durable=False) as server:
+        store = open_store(server.dsn)
+        await store.open()
+        with psycopg.connect(server.dsn) as connection:
+            first = psutil.Process(connection.info.backend_pid).parent()
+        assert first is not None
+        frozen = [first, *first.children(recursive=True)]
+        started = time.monotonic()
+        try:
+            for process in frozen:
+                process.suspend()
+            with pytest.raises(StoreUnavailableError, match="cannot be reached"):
+                await store.list()
+        finally:
+            for process in frozen:
+                process.resume()
+        assert time.monotonic() - started < within(3)
+        monkeypatch.setattr(postgres, "ANSWER_SECONDS", HANG_SECONDS)
+        assert await store.list() == []
+        await store.close()
+
+
+async def test_r22_a_hub_that_froze_while_it_migrated_holds_up_no_start(
+    postgres_servers: PostgresServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "LOCK_MS", 200)
+    monkeypatch.setattr(postgres, "RETRY_SECONDS", 0.0)
+    url = postgres_servers.fresh_database(VERSIONS[0])
+    store = open_store(url)
+    with psycopg.connect(url, autocommit=True) as frozen:
+        frozen.execute("select pg_advisory_lock(%s)", [postgres._LOCK])
+        with pytest.raises(StoreUnavailableError, match="lock timeout"):
+            await store.open()
+    assert await store.list() == []
+    await store.close()
 
 
 async def test_a_database_that_is_down_is_told_without_its_address() -> None:

@@ -14,6 +14,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from naru.errors import ConflictError, StoreError, StoreUnavailableError
 from naru.stores.migrations import load_migrations
+from naru.tasks import Tasks
 
 POOL_SECONDS = 5.0
 """How long a statement waits for a connection before the database counts as not reachable (R-23)."""
@@ -22,6 +23,10 @@ START_SECONDS = 2.5
 RETRY_SECONDS = 1.0
 """How long the outcome of a failed attempt counts for those who ask next."""
 STATEMENT_MS = 5_000
+ANSWER_SECONDS = 6.0
+"""How long a statement takes at most in all: a database that hangs cannot say itself that it is too late (R-23)."""
+LOCK_MS = 2_500
+"""How long a migration waits for its turn: another hub that froze in the middle of one must hold up no start (R-22)."""
 _LOCK = 0x6E617275
 _WHY = re.compile(r"(?:failed:|\[Errno -?\d+\]) ([A-Z][a-z][A-Za-z ]+)")
 """What the system said, which names no host."""
@@ -41,6 +46,7 @@ class PostgresDriver:
         self._pool: AsyncConnectionPool | None = None
         self._is_wanted = False
         self._opening = asyncio.Lock()
+        self._tasks = Tasks()
         self._failed_at = 0.0
         self._failure: StoreError | None = None
         self.place = place_of(url)
@@ -101,7 +107,17 @@ class PostgresDriver:
     async def run(self, statement: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Run one statement. Raises ConflictError, StoreUnavailableError, StoreError."""
         pool = await self._connected()
-        text = _PARAMETER.sub(r"%(\1)s", statement)
+        # In a task of its own: one that is broken off first asks the database to stop, and waits for that.
+        work = self._tasks.begin(self._run(pool, _PARAMETER.sub(r"%(\1)s", statement), values))
+        try:
+            done, _ = await asyncio.wait({work}, timeout=ANSWER_SECONDS)
+        finally:
+            work.cancel()
+        if not done:
+            raise failure(self.place, TimeoutError())
+        return work.result()
+
+    async def _run(self, pool: AsyncConnectionPool, text: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         try:
             async with pool.connection() as connection:
                 cursor = await connection.execute(text, values)
@@ -114,12 +130,14 @@ class PostgresDriver:
     async def close(self) -> None:
         """Close the pool."""
         self._is_wanted = False
+        await self._tasks.end()
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
 
     async def _migrate(self, connection: psycopg.AsyncConnection[Any]) -> None:
         async with connection.transaction():
+            await connection.execute(f"set local lock_timeout = {LOCK_MS}")
             await connection.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
             await connection.execute("create table if not exists naru_schema (version int primary key, name text)")
             cursor = await connection.execute("select coalesce(max(version), 0) from naru_schema")
@@ -159,7 +177,8 @@ def failure(place: str, error: Exception) -> StoreError:
     diagnosis = getattr(error, "diag", None)
     said = (diagnosis.message_primary if diagnosis else None) or type(error).__name__
     state = getattr(error, "sqlstate", None)
-    kind = StoreUnavailableError if state and state[:2] in ("08", "53", "57") else StoreError
+    passes = state and (state[:2] in ("08", "53", "57") or state == "55P03")  # the last: a lock is another's
+    kind = StoreUnavailableError if passes else StoreError
     return kind(f"The {place} refused: {said} ({state or 'no SQLSTATE'}).")
 
 
