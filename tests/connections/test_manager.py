@@ -135,6 +135,19 @@ async def test_a_server_at_rest_is_told_with_the_command_that_wakes_it(
     assert manager.explain("one").remedy == says
 
 
+async def test_a_server_that_is_switched_off_is_connected_by_nobody(manager: Manager) -> None:
+    """H3: not by hand, not by a call, and not by a sign-in; closing it leaves it switched off."""
+    await manager.register(stdio("one", "raw_server.py", disabled=True))
+    for _ in range(2):
+        assert not await manager.connect("one")
+        assert not await manager.ensure_connected("one")
+        assert not await manager.signed("one", "")
+        with pytest.raises(ToolError, match="DISABLED"):
+            await manager.call_tool("one", "echo", {})
+        assert manager.get_status("one") is ServerStatus.DISABLED
+        await manager.disconnect("one")
+
+
 @pytest.mark.parametrize(
     ("first_line", "says"),
     [("#!/no/such/interpreter", "interpreter that its first line names"), ("echo hello", "names no interpreter")],

@@ -337,8 +337,6 @@ class Manager:
             if unused.remedy:
                 logger.warning("server %s: %s", record.name, unused)
         connection = Connection(record, self._around)
-        if not record.enabled:
-            connection.disable()
         self._personal.note(record)
         self._connections[record.name] = connection
         self._toolsets[record.name] = ServerToolset(connection, self.guard, self.supervision)

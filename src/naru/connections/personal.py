@@ -172,8 +172,6 @@ class PersonalLinks:
         hooks = replace(around.hooks, on_notification=heard)
         around = replace(around, resolve=resolve, memory=Memory(), guard=guard, hooks=hooks)
         connection = Connection(record, around)
-        if not base.record.enabled:
-            connection.disable()
         return Own(person.id, connection, ServerToolset(connection, guard, self._supervision))
 
 

@@ -56,6 +56,8 @@ class Connection:
         self._breaker_generation = 0
         self._trouble = Failure("call", "failing", "it keeps failing.")
         self._now = asyncio.get_running_loop().time
+        if not record.enabled:
+            self.life.disable(self._now())
 
     # Facts
 
@@ -175,7 +177,7 @@ class Connection:
 
     async def connect(self) -> bool:
         """Connect if it is not, and tell whether it is now; joins an attempt that is under way."""
-        return self.is_live or await self._supervisor.demand(forced=True)
+        return self.is_live or (self.record.enabled and await self._supervisor.demand(forced=True))
 
     async def settled(self) -> bool:
         """Wait for an attempt that is under way; tell whether it is connected."""
@@ -204,10 +206,6 @@ class Connection:
         for links in (self._private, self._in_sessions):
             if links is not None:
                 await links.close()
-
-    def disable(self) -> None:
-        """Mark a server that is not connected as switched off."""
-        self.life.disable(0.0)
 
     async def close(self) -> None:
         """End the owner task and everything it holds."""

@@ -176,8 +176,8 @@ class Lifecycle:
         self._plan(now, failure, at_once=at_once, was_healthy=was_healthy)
 
     def disconnect(self, now: float) -> None:
-        """Someone wants it closed: no retry until someone wants it back."""
-        self._stop(ServerStatus.DISCONNECTED, now)
+        """Someone wants it closed: no retry until someone wants it back. One that is switched off stays so."""
+        self._stop(self.status if self.status is ServerStatus.DISABLED else ServerStatus.DISCONNECTED, now)
 
     def disable(self, now: float) -> None:
         """Switched off by its record."""
