@@ -33,3 +33,9 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Move the time of day on, for what expires by it: no test waits for that, nor loses a race with it."""
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + seconds)
+
+
+def sleep_through(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let a machine have slept: `naru.deadlines.uptime` went on, the loop's clock did not."""
+    clock = time.clock_gettime
+    monkeypatch.setattr(time, "clock_gettime", lambda which: clock(which) + seconds)

@@ -6,12 +6,23 @@ The machine slept, or others had it: what is seen a second or more too late is h
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _AWAY_SECONDS = 1.0
 """By how much a deadline is seen too late where nothing ran here."""
 _MOST_SECONDS = 60.0
+_UPTIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def uptime() -> float:
+    """Return the seconds since the machine was started, those in which it slept too, as others count them.
+
+    Linux stops the loop's clock while the machine sleeps. By this one ends what others keep for us: a token, the other
+    end of a connection.
+    """
+    return time.clock_gettime(_UPTIME)
 
 
 def owed(late_seconds: float) -> float:

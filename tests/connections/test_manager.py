@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -133,6 +134,17 @@ async def test_a_server_at_rest_is_told_with_the_command_that_wakes_it(
     """N10"""
     await manager.register(stdio("one", "raw_server.py", **config))
     assert manager.explain("one").remedy == says
+
+
+async def test_a_change_that_nobody_waits_for_to_its_end_is_connected_all_the_same(manager: Manager) -> None:
+    record = stdio("one", "raw_server.py", "ignore-eof")
+    await manager.register(record)
+    assert await manager.connect("one")
+    changed = record.model_copy(update={"config": {**record.config, "env": {"A": "1"}}})
+    with pytest.raises(TimeoutError):  # its program takes longer to end
+        await asyncio.wait_for(manager.update(changed), 0.2)
+    await until(lambda: manager.connection("one").record.config["env"] == {"A": "1"})
+    await until(lambda: manager.connection("one").is_live)
 
 
 async def test_a_server_that_is_switched_off_is_connected_by_nobody(manager: Manager) -> None:

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from tests.waiting import until
+from tests.waiting import sleep_through, until
 from yarl import URL
 
 from naru.http1.connection import MAX_WAITING_BYTES, Limits
@@ -247,6 +247,15 @@ async def test_an_idle_connection_is_closed_after_its_time() -> None:
     async with posting([WHOLE], limits=Limits(idle_seconds=0.05)) as (server, poster, url):
         await body_of(await poster.post(url, b"{}", {}))
         await asyncio.wait_for(server.closed.wait(), 60)
+
+
+async def test_a_connection_is_not_used_again_after_a_sleep_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with posting([WHOLE], [WHOLE], [WHOLE]) as (server, poster, url):
+        for connections in (1, 1, 2):
+            if connections == 2:
+                sleep_through(monkeypatch, 3600)
+            await (await poster.post(url, b"{}", {})).read()
+            assert server.connections == connections
 
 
 async def test_errors_are_told_in_the_callers_own_words() -> None:

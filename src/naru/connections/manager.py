@@ -360,11 +360,13 @@ class Manager:
             return
         was_wanted = old is not None and old.status not in (ServerStatus.DISCONNECTED, ServerStatus.PENDING)
         connection = self._add(record)
-        await self._personal.drop(record.name)
-        if old is not None:
-            await old.close()
-        if was_wanted or record.auto_connect:
-            self._connect_in_background(connection, forced=True)
+        try:
+            await self._personal.drop(record.name)
+            if old is not None:
+                await old.close()
+        finally:  # also where whoever changed it does not wait so long
+            if was_wanted or record.auto_connect:
+                self._connect_in_background(connection, forced=True)
 
     def _connect_in_background(self, connection: Connection, *, forced: bool = False) -> None:
         if not (connection.record.auto_connect or forced) or connection.status is ServerStatus.DISABLED:

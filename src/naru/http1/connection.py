@@ -8,7 +8,7 @@ from typing import Protocol, cast
 
 import httptools
 
-from naru.deadlines import owed
+from naru.deadlines import owed, uptime
 from naru.http1.faults import CutError, ExchangeError, NotHttpError, SilenceError, UnansweredError
 from naru.http1.reply import Fault, Reply
 
@@ -245,7 +245,7 @@ class Connection(asyncio.Protocol):
             if self._is_paused:
                 self.resume()
             if self.is_open:
-                self.idle_since = self._heard_at
+                self.idle_since = uptime()
                 self._owner.take_back(self)
         else:
             self.abort()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 
+from naru.deadlines import uptime
 from naru.http1.connection import Connection, Limits
 from naru.http1.dial import Resolve, dial
 from naru.http1.faults import ExchangeError, UnansweredError
@@ -99,7 +100,7 @@ class Pool:
     def _kept(self) -> Connection | None:
         if not self._idle:
             return None
-        oldest = asyncio.get_running_loop().time() - self.limits.idle_seconds
+        oldest = uptime() - self.limits.idle_seconds  # its other end is gone after a sleep of this machine
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open and connection.idle_since >= oldest:
@@ -126,8 +127,8 @@ class Pool:
 
     def _sweep(self) -> None:
         """Close what has been idle for long."""
-        loop = asyncio.get_running_loop()
-        oldest = loop.time() - self.limits.idle_seconds
+        oldest = uptime() - self.limits.idle_seconds
         for connection in [one for one in self._idle if one.idle_since <= oldest]:
             connection.abort()
-        self._sweeper = loop.call_later(self.limits.idle_seconds, self._sweep) if self._idle else None
+        later = asyncio.get_running_loop().call_later
+        self._sweeper = later(self.limits.idle_seconds, self._sweep) if self._idle else None

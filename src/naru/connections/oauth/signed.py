@@ -11,6 +11,7 @@ from naru.connections.oauth.discovery import read_challenge
 from naru.connections.oauth.fetch import refused, unavailable
 from naru.connections.oauth.flow import Tokens
 from naru.connections.state.faults import LinkError
+from naru.deadlines import uptime
 from naru.persons import nobodys_context
 from naru.stores.secrets.redact import REDACTOR
 from naru.tasks import let_end
@@ -64,7 +65,7 @@ class Signed:
         """Return another token than one that was refused; empty when a fresh one was. Raises LinkError."""
         if self.tokens.access_token != refused_token:
             return self.tokens.access_token
-        if not self.tokens.refresh_token or time.monotonic() - self._renewed_at < _QUIET_SECONDS:
+        if not self.tokens.refresh_token or uptime() - self._renewed_at < _QUIET_SECONDS:
             return ""
         return await self._renewed()
 
@@ -78,7 +79,7 @@ class Signed:
         """Go on with tokens that were renewed, here or by another process."""
         self.tokens = tokens
         self._keep_quiet(tokens)
-        self._renewed_at = time.monotonic()
+        self._renewed_at = uptime()
 
     async def close(self, *, patience_seconds: float = 0.0) -> None:
         """Give up what is being renewed; with patience where the refresh token that was sent is still wanted."""

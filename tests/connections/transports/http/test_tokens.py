@@ -31,7 +31,7 @@ from naru.stores.secrets.values import secrets_of
 from tests.connections.conftest import ONCE, QUICK, http, managed
 from tests.connections.fake_http import FakeHttpServer
 from tests.loopback import listening
-from tests.waiting import HANG_SECONDS, sleep_as_the_machine, until
+from tests.waiting import HANG_SECONDS, sleep_as_the_machine, sleep_through, until
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,17 @@ async def test_a_token_is_renewed_before_it_expires(
         assert await echo(manager) == "x"
         assert len(authority.forms) == tokens
     assert server.seen["401"] == 0
+
+
+async def test_a_token_that_expired_while_the_machine_slept_is_renewed_before_it_is_sent(
+    manager: Manager, server: FakeHttpServer, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority.answer = {"expires_in": 3600}
+    server.behave = wants(server, lambda: f"t{len(authority.forms)}")
+    await connect(manager, server, grant(authority))
+    sleep_through(monkeypatch, 7200)
+    assert await echo(manager) == "x"
+    assert (len(authority.forms), server.seen["401"]) == (2, 0)
 
 
 async def test_a_token_that_is_good_for_seconds_yet_is_used_while_its_authority_is_away(

@@ -26,7 +26,7 @@ from naru.connections.state.faults import Failure, LinkError
 from naru.connections.transports.http.addresses import may_carry_secrets, shown
 from naru.connections.transports.http.bodies import read_body
 from naru.connections.wire import messages as wire
-from naru.deadlines import bound
+from naru.deadlines import bound, uptime
 from naru.errors import StoreError
 from naru.messages import JsonObject
 from naru.stores.files.atomic import file_lock, replace_file
@@ -90,7 +90,7 @@ class TokenSource:
         self._renew_at = self._expires_at = 0.0
         self._fetched_at = -_QUIET_SECONDS
         self._renewal: asyncio.Task[str] | None = None
-        self._now = asyncio.get_running_loop().time
+        self._now = uptime
 
     async def current(self) -> str:
         """Return a token that is not about to expire. Raises LinkError."""
