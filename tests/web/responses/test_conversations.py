@@ -168,7 +168,9 @@ async def keeps(conversations: ConversationStore, responses: ResponseStore) -> N
         ("bob", "b1", 4),
         ("bob", "b2", 5),
     ):
-        await responses.save(caller, Kept({"id": name, "created_at": now + after, "output": []}, [{"i": "x" * 90_000}]))
+        await responses.save(
+            caller, Kept({"id": name, "created_at": now + after, "output": []}, [{"i": "한" * 30_000}])
+        )
     left = {(caller, one) for caller, one in MADE if await responses.get(caller, one) is not None}
     assert left == {("eve", "r3"), ("ada", "a3"), ("bob", "b1"), ("bob", "b2")}, "200,000 of each, 300,000 of all"
     await responses.save("ada", Kept({"id": "old", "created_at": now - 40 * 86_400, "output": []}, []))
@@ -210,7 +212,7 @@ async def test_responses_kept_by_an_earlier_version_count_too(tmp_path: Path) ->
             "create table responses (id text primary key, caller text not null, previous text, created_at integer "
             "not null, input text not null, response text not null); pragma user_version = 1;"
         )
-        row = ("r1", "ada", None, now - 1, json.dumps(["x" * 1000]), json.dumps({"id": "r1"}))
+        row = ("r1", "ada", None, now - 1, json.dumps(["한" * 334], ensure_ascii=False), json.dumps({"id": "r1"}))
         connection.execute("insert into responses values (?, ?, ?, ?, ?, ?)", row)
     store = ResponseStore(before, days=1, sizes=Sizes(each=1000))
     assert await store.get("ada", "r1") is not None

@@ -31,10 +31,10 @@ create index if not exists responses_by_time on responses (created_at);
 """
 _SIZES = (
     "alter table responses add column size integer not null default 0",
-    "update responses set size = length(input) + length(response)",
+    "update responses set size = length(cast(input as blob)) + length(cast(response as blob))",
     "create index responses_by_size on responses (created_at desc, id desc, caller, size)",
 )
-"""Since version 2: characters of the texts; 0 as long as a response is being made, which is not forgotten for room."""
+"""Since version 2: bytes of the texts; 0 as long as a response is being made, which is not forgotten for room."""
 _COLUMNS = ("id", "caller", "previous", "created_at", "input", "response", "size")
 
 
@@ -70,9 +70,10 @@ class ResponseStore:
     async def save(self, caller: str, kept: Kept) -> None:
         """Keep a response, on the disk when this returns. Raises StoreError."""
         response = kept.response
-        written = [encode(list(kept.input)).decode(), encode(response).decode()]
+        written = [encode(list(kept.input)), encode(response)]
         size = 0 if response.get("status") in UNDER_WAY else sum(map(len, written))
-        values = [response["id"], caller, kept.previous, response["created_at"], *written, size]
+        texts = (text.decode() for text in written)
+        values = [response["id"], caller, kept.previous, response["created_at"], *texts, size]
         changed = ", ".join(f"{column} = excluded.{column}" for column in _COLUMNS if column != "id")
         await self.tables.run(
             (
