@@ -70,6 +70,24 @@ async def test_an_oversized_answer_fails_the_call_it_answers_alone(head: bytes, 
     assert not futures[9].done()
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b'{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"',
+        b'{ "method" : "notifications/message", "params": {"data": "',
+        b'{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"messages":[',
+        b'{"jsonrpc": "2.0", "id": "q-1", "method": "sampling/createMessage", "params": {',
+    ],
+    ids=["notification", "typescript", "request", "request-with-text"],
+)
+async def test_what_is_oversized_and_no_answer_fails_no_call(head: bytes) -> None:
+    """R-07"""
+    pending = PendingAnswers(Counters())
+    futures = [pending.expect(Outgoing(number, "tools/call", b"")) for number in (7, 8)]
+    pending.fail_oversized(Oversized(9_000_000, head, b'"}}'), 8_000_000)
+    assert not any(future.done() for future in futures)
+
+
 async def test_an_oversized_answer_of_nobody_in_particular_fails_all_that_wait() -> None:
     """R-07: better told than hanging."""
     pending = PendingAnswers(Counters())

@@ -11,6 +11,7 @@ from naru.connections.transports.framing import Oversized
 from naru.messages import Json, JsonObject
 
 _HEAD_ID = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*[,}]')
+_NO_ANSWER = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc"\s*:\s*"2\.0"|id"\s*:\s*(?:\d+|"[^"]*"))\s*,\s*)*"method"\s*:')
 _TAIL_ID = re.compile(rb'[,{]\s*"id"\s*:\s*(\d{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 
 
@@ -71,7 +72,9 @@ class PendingAnswers:
                 future.set_exception(error)
 
     def fail_oversized(self, frame: Oversized, cap: int) -> None:
-        """End the wait whose answer was too long; all of them when nothing tells whose it was."""
+        """End the wait whose answer was too long; all of them when nothing tells whose it was, or that it was none."""
+        if _NO_ANSWER.match(frame.head):
+            return
         found = _HEAD_ID.match(frame.head) or _TAIL_ID.search(frame.tail)
         failure = too_large(frame.length, cap)
         ids = [int(found[1])] if found else list(self._waiting)
