@@ -113,10 +113,11 @@ async def register(fetch: Fetch, authority: Authority, redirect_uri: str, scope:
         raise refused(f"{where} did not register Naru (HTTP {status}{', ' + said if said else ''}).")
     secret = str(answer.get("client_secret") or "")
     method = str(answer.get("token_endpoint_auth_method") or wanted["token_endpoint_auth_method"])
-    if method not in _METHODS or (method != "none" and not secret):
+    if method not in _METHODS:
         raise refused(f"{authority.issuer} registered Naru for {method!r}, which it cannot use.")
     expires = answer.get("client_secret_expires_at")
     lasts = int(expires) if secret and isinstance(expires, int) and not isinstance(expires, bool) else 0
     registered = answer.get("scope")
     covered = registered if isinstance(registered, str) else scope
-    return Client(client_id, secret, method, authority.issuer, (redirect_uri,), lasts, covered)
+    # Some name a method and give no secret: what they registered shows by its id alone who it is.
+    return Client(client_id, secret, method if secret else "none", authority.issuer, (redirect_uri,), lasts, covered)
