@@ -395,6 +395,28 @@ async def test_refused_credentials_make_no_storm(manager: Manager, status: int) 
         await until(lambda: manager.connection("web").is_live)
 
 
+async def test_one_call_that_is_forbidden_takes_the_server_from_nobody(manager: Manager) -> None:
+    """R-11: a filter may refuse what one call holds; who refuses all is known by the next question."""
+    async with FakeHttpServer() as server:
+        await connected(manager, server)
+        forbids_all = False
+
+        async def filtered(request: web.Request, message: dict[str, Any]) -> web.StreamResponse | None:
+            return web.Response(status=403) if forbids_all or "drop table" in str(message) else None
+
+        server.behave = filtered
+        for _ in range(2):
+            with pytest.raises(ToolError, match="HTTP 403"):
+                await echo(manager, "drop table")
+            await until(lambda: server.seen["ping"] > 0)
+            assert await echo(manager, "x") == "x"
+        assert (manager.get_status("web"), server.seen["initialize"]) == (ServerStatus.CONNECTED, 1)
+        forbids_all = True
+        with pytest.raises(ToolError, match="HTTP 403"):
+            await echo(manager, "x")
+        await until(lambda: manager.get_status("web") is ServerStatus.NEEDS_AUTH)
+
+
 @pytest.mark.parametrize("status", [429, 503])
 async def test_a_server_that_asks_for_rest_gets_it(manager: Manager, status: int) -> None:
     """R-12"""

@@ -378,7 +378,9 @@ class Connection:
     def _heed(self, session: Session, error: LinkError) -> None:
         """Tell the owner what a request found out about the link."""
         failure = error.failure
-        if error.session_gone or error.breaks_link or failure.needs_auth:
+        if failure.code == "forbidden":  # all that we send, or this request alone: the link is looked at
+            self._supervisor.suspect()
+        elif error.session_gone or error.breaks_link or failure.needs_auth:
             session.lost(failure)
             session.session_gone = session.session_gone or error.session_gone
         elif session is not self._supervisor.session:
