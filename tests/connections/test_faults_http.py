@@ -844,6 +844,24 @@ async def test_a_lost_session_is_noticed_on_the_open_stream(manager: Manager) ->
         print(f"noticed on the stream, back after {back:.2f} s")
 
 
+@pytest.mark.parametrize("status", [404, 405, 501])
+async def test_a_server_of_sessions_without_a_stream_of_its_own_stays_connected(manager: Manager, status: int) -> None:
+    """Who has a route for POST alone answers GET as its framework does."""
+    async with FakeHttpServer() as server:
+
+        async def no_route(request: web.Request) -> web.StreamResponse:
+            server.seen["GET"] += 1
+            return web.Response(status=status, text="Cannot GET /mcp")
+
+        server._stream = no_route  # type: ignore[method-assign]
+        await connected(manager, server)
+        await until(lambda: server.seen["GET"] > 0)
+        for _ in range(3):
+            assert await echo(manager, "x") == "x"
+        await asyncio.sleep(0.2)
+        assert (manager.get_status("web"), server.seen["initialize"]) == (ServerStatus.CONNECTED, 1)
+
+
 async def test_stray_answers_on_a_stream_reach_nobody(manager: Manager) -> None:
     """R-06"""
     async with FakeHttpServer() as server:

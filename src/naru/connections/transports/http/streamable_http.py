@@ -63,6 +63,7 @@ class StreamableHttpTransport:
         self._is_forgotten = False
         self._are_texts: bool | None = None
         self._used_at = 0.0
+        self._has_stream = False
         self._tasks = Tasks()
 
     async def open(self, inbox: Inbox) -> None:
@@ -322,11 +323,14 @@ class StreamableHttpTransport:
             headers["Last-Event-ID"] = parser.last_id
         try:
             async with await self._remote.request("GET", self._url, headers) as response:
-                if response.status == 405 or (response.status == 200 and response.content_type != "text/event-stream"):
+                # Of a session that was never heard this way 404 says the same as 405: there is no such route.
+                is_none = response.status == 405 or (response.status == 404 and not self._has_stream)
+                if is_none or (response.status == 200 and response.content_type != "text/event-stream"):
                     return False, None
                 if response.status != 200:
                     found = await refusal(response, self._url, self.secrets, has_session=True)
                     return (True, found) if isinstance(found, LinkError) else (False, None)
+                self._has_stream = True
                 await self._read_events(response, parser, None)
                 return True, None
         except LinkError as error:
