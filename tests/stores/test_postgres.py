@@ -16,6 +16,7 @@ from naru.records import ServerRecord, TransportType
 from naru.stores import postgres
 from naru.stores.embedded_postgres import EmbeddedPostgres, find_binaries
 from naru.stores.open import open_store
+from naru.stores.shared.link import Link
 from tests.postgres_servers import VERSIONS, PostgresServers
 from tests.sizes import IS_FULL, within
 from tests.waiting import HANG_SECONDS
@@ -144,6 +145,16 @@ async def test_r22_a_hub_that_froze_while_it_migrated_holds_up_no_start(
             await store.open()
     assert await store.list() == []
     await store.close()
+
+
+def test_r23_what_a_network_swallows_is_waited_for_no_longer_than_a_beat(postgres_servers: PostgresServers) -> None:
+    """Keepalives say nothing of a machine that vanished under a statement: that took a quarter of an hour."""
+    held = Link(postgres_servers.fresh_database(VERSIONS[0]))
+    with held.used("It could not be asked.") as connection:
+        given = connection.info.get_parameters()
+    held.close()
+    beats = int(given["keepalives_idle"]) + int(given["keepalives_interval"]) * int(given["keepalives_count"])
+    assert int(given["tcp_user_timeout"]) == beats * 1000
 
 
 async def test_a_database_that_is_down_is_told_without_its_address() -> None:

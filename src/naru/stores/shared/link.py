@@ -13,13 +13,17 @@ from psycopg.pq import TransactionStatus
 from naru.stores.postgres import failure, place_of
 
 STATEMENT_MS = 4_000
+UNHEARD_MS = 11_000
+"""How long a network may swallow what is sent, before the connection counts as lost: as long as beats take."""
 Connection = psycopg.Connection[Any]
 
 
 def connect(url: str, name: str = "naru") -> Connection:
     """Connect, so that either side notices in seconds when the other's machine has vanished. Raises psycopg.Error."""
     beats = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3}
-    connection = psycopg.connect(url, autocommit=True, connect_timeout=3, application_name=name, **beats)  # type: ignore[arg-type]
+    # Nothing beats while something that was sent has not arrived: then it has so many milliseconds.
+    given = {"connect_timeout": 3, "tcp_user_timeout": UNHEARD_MS, "application_name": name, **beats}
+    connection = psycopg.connect(url, autocommit=True, **given)  # type: ignore[arg-type]
     connection.execute(f"set statement_timeout = {STATEMENT_MS}")
     for name, value in beats.items():
         connection.execute(f"set tcp_{name} = {value}".encode())
