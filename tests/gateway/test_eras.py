@@ -17,7 +17,7 @@ from naru.gateway.wire.protocol import (
     META_VERSION,
     RpcError,
 )
-from tests.gateway.by_hand import Json, gateway, request
+from tests.gateway.by_hand import META, Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
 
 ASKED: Json = {"message": "Name?", "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}
@@ -68,6 +68,29 @@ async def test_a_stateless_client_answers_a_server_of_sessions_over_several_requ
         assert said(answer["result"]) == "Ada Eve"
         _, replayed, _ = await client.modern("tools/call", retry)
         assert replayed["error"]["code"] == -32602, "a parked call can be taken up once"
+
+
+async def test_what_is_asked_while_nobody_waits_is_asked_only_of_who_can_be_asked_it() -> None:
+    parked = asyncio.Event()
+
+    async def push(params: Json, relay: Relay | None) -> Json:
+        assert relay is not None
+        first = asyncio.ensure_future(relay.ask("elicitation/create", ASKED))
+        await parked.wait()
+        try:
+            await relay.ask("sampling/createMessage", {"messages": [], "maxTokens": 5})
+        except RpcError as error:
+            return words(f"{error.code} {(await first)['action']}")
+        return words("asked")
+
+    async with gateway(ScriptedUpstream("a", {"ask": push}, modern=False)) as client:
+        params: Json = {"name": "a__ask", "_meta": {**META, META_CAPABILITIES: {"elicitation": {}}}}
+        _, answer, _ = await client.modern("tools/call", params)
+        parked.set()
+        (key,) = answer["result"]["inputRequests"]
+        retry = {"inputResponses": {key: {"action": "decline"}}, "requestState": answer["result"]["requestState"]}
+        _, answer, _ = await client.modern("tools/call", {**params, **retry})
+        assert said(answer["result"]) == "-32601 decline"
 
 
 async def test_a_session_client_is_pushed_what_a_stateless_server_wants() -> None:

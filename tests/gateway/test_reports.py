@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Sequence
 from urllib.parse import urljoin
 
 import pytest
@@ -14,10 +15,10 @@ from naru.gateway.faces.legacy_sse import _endpoint
 from naru.gateway.requests.core import GatewaySettings
 from naru.gateway.sessions.asgi import sender_of
 from naru.gateway.sessions.session import Session
-from naru.gateway.upstreams.upstream import Relay
+from naru.gateway.upstreams.upstream import ListKind, Relay
 from tests.gateway.by_hand import Json, gateway, request
 from tests.gateway.scripted import ScriptedUpstream
-from tests.waiting import until
+from tests.waiting import HANG_SECONDS, until
 
 
 def test_the_endpoint_keeps_the_prefix_that_the_app_is_mounted_under() -> None:
@@ -112,7 +113,9 @@ async def test_lists_are_paged_in_a_stable_order_and_strange_cursors_refused() -
 
 async def test_the_meta_tools_find_describe_and_call_any_tool() -> None:
     tools = [{"name": f"tool{n}", "description": f"Handles topic {n}", "inputSchema": {"x": n}} for n in range(40)]
-    weather = {"name": "forecast", "description": "Tell tomorrow's weather in a city", "inputSchema": {}}
+    city = {"type": "string", "x-mcp-header": "City"}  # as a client repeats it that calls the tool itself
+    schema = {"type": "object", "properties": {"city": city}}
+    weather = {"name": "forecast", "description": "Tell tomorrow's weather in a city", "inputSchema": schema}
 
     async def forecast(params: Json, relay: Relay | None) -> Json:
         return {"content": [{"type": "text", "text": f"sunny in {params['arguments']['city']}"}]}
@@ -133,6 +136,19 @@ async def test_the_meta_tools_find_describe_and_call_any_tool() -> None:
         assert (await call("describe_tool", name="nope"))["isError"]
         result = await call("call_tool", name="a__forecast", arguments={"city": "Busan"})
         assert result["content"][0]["text"] == "sunny in Busan"
+
+
+async def test_a_list_that_fails_in_an_unforeseen_way_holds_up_nothing() -> None:
+    class Broken(ScriptedUpstream):
+        async def list(self, kind: ListKind) -> Sequence[Json]:
+            raise ZeroDivisionError
+
+    settings = GatewaySettings(catalog=CatalogSettings(patience_seconds=HANG_SECONDS))
+    async with gateway(Broken("broken"), ScriptedUpstream("good"), settings=settings) as client:
+        async with asyncio.timeout(HANG_SECONDS / 2):
+            for _ in range(2):
+                _, answer, _ = await client.modern("tools/list")
+                assert [tool["name"] for tool in answer["result"]["tools"]] == ["good__echo"]
 
 
 async def test_a_slow_server_holds_up_no_list_but_its_own() -> None:

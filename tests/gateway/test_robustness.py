@@ -128,14 +128,16 @@ async def test_a_cancelled_request_ends_upstream_and_is_not_answered() -> None:
     async with gateway(ScriptedUpstream("a", {"slow": slow})) as client:
         session = await client.initialize()
         call = asyncio.create_task(
-            client.post(request("tools/call", {"name": "a__slow", "arguments": {}}, 7), mcp_session_id=session)
+            client.post(request("tools/call", {"name": "a__slow", "arguments": {}}, 1), mcp_session_id=session)
         )
         await until(lambda: slow.started == 1)
-        note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
-        assert (await client.post(note, mcp_session_id=session))[0] == 202
+        for other in (1.0, "1", [1], True, None, 1):
+            note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": other}}
+            assert slow.cancelled == 0, "only its own id cancels it"
+            assert (await client.post(note, mcp_session_id=session))[0] == 202
         status, told, _ = await asyncio.wait_for(call, 30)
         assert (status, told, slow.cancelled) == (200, [], 1)
-        assert (await client.post(request("ping", request_id=7), mcp_session_id=session))[1]["result"] == {}
+        assert (await client.post(request("ping", request_id=1), mcp_session_id=session))[1]["result"] == {}
 
 
 async def test_a_client_that_does_not_read_is_cut_off_and_others_feel_nothing() -> None:
@@ -239,6 +241,8 @@ async def test_a_stop_ends_streams_at_once_and_lets_requests_finish() -> None:
             await asyncio.wait_for(stream.content.read(), 30)
             assert slow.finished == 0, "the stream did not wait for the call"
         assert (await client.modern("tools/call", {"name": "a__slow"}))[0] == 503
+        async with client.http.get(client.url + "/mcp", headers={"mcp-session-id": session}) as stream:
+            assert stream.status == 503, "a stream that begins now would keep the stop waiting"
         slow.release.set()
         assert (await call)[1]["result"]["content"][0]["text"] == "slept"
 

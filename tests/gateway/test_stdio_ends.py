@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import socket
 import threading
 from typing import Any
+
+import pytest
 
 from naru.gateway.engine import Engine
 from naru.gateway.faces.stdio import StdioFace
@@ -61,6 +64,20 @@ async def test_with_a_client_that_only_listens_for_changes() -> None:
     engine = Engine(ScriptedUpstreams(ScriptedUpstream("a")), GatewaySettings(drain_seconds=2 * HANG_SECONDS))
     listen = request("subscriptions/listen", {"_meta": META, "notifications": {"toolsListChanged": True}})
     source: Any = Said(json.dumps(listen).encode() + b"\n")
-    with open(os.devnull, "wb") as sink:
-        await asyncio.wait_for(StdioFace(engine, source, sink).serve(), HANG_SECONDS)
+    sink = io.BytesIO()
+    await asyncio.wait_for(StdioFace(engine, source, sink).serve(), HANG_SECONDS)
     await engine.close()
+    assert [json.loads(line).get("id") for line in sink.getvalue().splitlines()] == [None, 1], "one answer, no more"
+
+
+@pytest.mark.parametrize(("length", "answer"), [(100, "result"), (101, "error")])
+async def test_a_message_beyond_the_limit_is_said_to_be_that(length: int, answer: str) -> None:
+    engine = Engine(ScriptedUpstreams(ScriptedUpstream("a")), GatewaySettings(body_bytes=lambda: 100))
+    ping = json.dumps(request("ping", {"text": ""})).encode()
+    source: Any = Said(ping.replace(b'""', b'"%b"' % (b"x" * (length - len(ping)))) + b"\r\n")
+    sink = io.BytesIO()
+    await asyncio.wait_for(StdioFace(engine, source, sink).serve(), HANG_SECONDS)
+    await engine.close()
+    told = json.loads(sink.getvalue())
+    assert answer in told
+    assert told.get("error", {}).get("message", "longer than 100 bytes") in "The message is longer than 100 bytes."

@@ -102,7 +102,7 @@ def test_s19_one_person_cannot_take_all_places_for_streams(monkeypatch: pytest.M
         token = current_person.set(Person(person))
         try:
             none: frozenset[str] = frozenset()
-            streams.open(Listen(stream, "", none, none, lambda frame: True, lambda: ended.append(stream)))
+            streams.open(Listen(stream, "", none, none, lambda frame: True, lambda frame: ended.append(stream)))
         finally:
             current_person.reset(token)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from naru.gateway.requests import methods
 from naru.gateway.requests.core import GatewaySettings
 from naru.gateway.upstreams.upstream import Relay
 from naru.gateway.wire.protocol import META_CAPABILITIES, RpcError
@@ -187,6 +188,26 @@ async def test_subscribing_twice_counts_once_and_unsubscribing_from_nothing_is_n
                 assert answer["error"]["code"] in (-32602, -32002)
 
 
+async def test_a_session_watches_so_much_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(methods, "MAX_URIS", 2)
+    async with peers(faces=SESSION_FACES) as every:
+        for client in every:
+            asked_for = [asked(client, "resources/subscribe", {"uri": f"x:{number}"}) for number in range(3)]
+            got = [(await client.ask(one))[0] for one in asked_for]
+            assert ["result" in one for one in got] == [True, True, False], client.face
+            await client.ask(asked(client, "resources/unsubscribe", {"uri": "x:0"}))
+            assert "result" in (await client.ask(asked_for[2]))[0]
+
+
+async def test_an_error_of_a_server_says_nothing_of_the_hub() -> None:
+    async def fail(params: Json, relay: Relay | None) -> Json:
+        raise RpcError(-32000, "The database is away.")
+
+    async with peers(ScriptedUpstream("a", {"fail": fail}), faces=("stateless",)) as (client,):
+        status, answer, _ = await client.gateway.modern("tools/call", {"name": "a__fail"})
+        assert (status, answer["error"]["message"]) == (200, "The database is away."), "503 is of a hub that is busy"
+
+
 async def test_clients_may_all_number_their_requests_alike() -> None:
     async with peers() as every:
         for request_id in (1, "1", 2):
@@ -295,6 +316,47 @@ async def test_a_refusal_of_a_sampling_request_reaches_the_server_as_it_is() -> 
         refusal = {"error": {"code": -1, "message": "User rejected sampling request"}}
         assert said(await answered(client, "a__ask", refusal)) == "went on"
         assert heard == [(-1, "User rejected sampling request")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "heard"),
+    [
+        ({"error": "no"}, "neither"),
+        ({"result": "yes"}, "neither"),
+        ({"result": None}, "neither"),
+        ({"result": {"action": "decline"}, "error": None}, "decline"),
+    ],
+    ids=str,
+)
+async def test_an_answer_that_is_no_object_is_an_error_and_never_a_yes(answer: Json, heard: str) -> None:
+    async def ask(params: Json, relay: Relay | None) -> Json:
+        assert relay is not None
+        try:
+            return words(str(await relay.ask("elicitation/create", {"message": "?", "requestedSchema": {}})))
+        except RpcError as error:
+            return words(f"{error.code} {error.message}")
+
+    async with peers(ScriptedUpstream("a", {"ask": ask}, modern=False), faces=("http",)) as (client,):
+        assert heard in said(await answered(client, "a__ask", answer))
+
+
+async def test_a_task_that_nobody_offered_is_left_out_of_account() -> None:
+    async with peers(ScriptedUpstream("a", {"look": look}, modern=False)) as every:
+        for client in every:
+            params = {"name": "a__look", "task": {"ttl": 60_000}}
+            (answer,) = await client.ask(asked(client, "tools/call", params))
+            assert answer["result"]["structuredContent"].keys() == {"name", "_meta"}, client.face
+
+
+async def test_what_is_completed_is_named_or_the_request_is_refused() -> None:
+    can = {"tools": {}, "resources": {}, "prompts": {}, "completions": {}}
+    async with peers(ScriptedUpstream("a", capabilities=can)) as every:  # whose every URI is the one server's
+        for client in every:
+            for ref in (None, [], {"type": "ref/odd"}, {"type": []}, {"type": "ref/resource", "uri": 5}):
+                params = {"ref": ref, "argument": {"name": "x", "value": ""}}
+                (answer,) = await client.ask(asked(client, "completion/complete", params))
+                assert answer["error"]["code"] == -32602, (client.face, ref)
+                assert "ref/prompt with a name" in answer["error"]["message"]
 
 
 async def answered(client: Peer, tool: str, answer: Json) -> Json:

@@ -183,7 +183,10 @@ class Catalog:
         except (NaruError, RpcError) as error:
             if old is None or old.retry_at is None:
                 logger.warning("cannot list the %s of server %s: %s", kind, upstream.name, error)
-            new = Kept(old.items if old is not None else (), retry_at=self._now() + self._settings.retry_seconds)
+            new = self._failed(old)
+        except Exception:  # a Toolset's own: a load that is over and stays would be waited for again and again
+            logger.exception("cannot list the %s of server %s", kind, upstream.name)
+            new = self._failed(old)
         load = self._loading.get(key)
         if load is None or load.task is not asyncio.current_task():
             return  # what it asked for is of the past: a change came, and another load if somebody wants one
@@ -192,6 +195,9 @@ class Catalog:
         self._views.clear()
         if load.is_missed:
             self.on_late(Change("", "servers"))
+
+    def _failed(self, old: Kept | None) -> Kept:
+        return Kept(old.items if old is not None else (), retry_at=self._now() + self._settings.retry_seconds)
 
     @staticmethod
     async def _listed(upstream: Upstream, kind: ListKind) -> Sequence[JsonObject]:

@@ -16,7 +16,6 @@ from naru.gateway.wire.headers import check_envelope
 from naru.gateway.wire.protocol import (
     BATCH_VERSIONS,
     INVALID_REQUEST,
-    META_SUBSCRIPTION,
     OVERLOADED,
     RpcError,
     is_modern,
@@ -125,17 +124,16 @@ async def _listen(engine: Engine, message: JsonObject, session: Session) -> Fram
     """Keep a subscription open until the client cancels it or the hub stops."""
     check_envelope(message)
     kinds, uris = read_filter(message["params"])
-    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    ended: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
 
     def push(frame: Frame) -> bool:
         session.emit(frame)
         return True
 
-    def end() -> None:
+    def end(frame: Frame) -> None:
         if not ended.done():
-            ended.set_result(None)
+            ended.set_result(frame)
 
     listen = Listen(message["id"], session.view, kinds, uris, push, end)
     async with engine.listening(listen):
-        await ended
-    return frames.reply(message["id"], {"resultType": "complete", "_meta": {META_SUBSCRIPTION: message["id"]}})
+        return await ended

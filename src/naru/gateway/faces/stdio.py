@@ -16,7 +16,7 @@ from naru.gateway.faces.duplex import take
 from naru.gateway.sessions.session import Session
 from naru.gateway.wire import frames
 from naru.gateway.wire.frames import Frame
-from naru.gateway.wire.protocol import RpcError
+from naru.gateway.wire.protocol import INVALID_REQUEST, RpcError
 from naru.messages import Json
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,10 @@ class StdioFace:
 
     def _take(self, line: bytes, session: Session) -> None:
         message: Json = None
+        limit = self._engine.settings.body_bytes()
         try:
+            if len(line.rstrip(b"\r\n")) > limit:
+                raise RpcError(INVALID_REQUEST, f"The message is longer than {limit} bytes.")
             message = frames.decode(line.strip(), self._engine.settings.limits)
             take(self._engine, message, session)
         except RpcError as error:

@@ -89,8 +89,8 @@ class StreamableHttp:
             else:
                 await self._post_legacy(checked, headers, sender, receive, send)
         except RpcError as error:
-            status = 400 if error.code == INVALID_REQUEST else HTTP_STATUS.get(error.code, 200)
-            retry = RETRY_AFTER if error.code == OVERLOADED else ()
+            is_busy = error.code == OVERLOADED  # it did not come to a server, so the word is ours
+            status, retry = (503, RETRY_AFTER) if is_busy else (HTTP_STATUS.get(error.code, 200), ())
             await refuse(send, status, error, request_id=frames.id_of(message), headers=retry)
 
     async def _post_modern(
@@ -251,7 +251,15 @@ class StreamableHttp:
         kinds, uris = read_filter(message.get("params", {}))
         engine = self._engine
         stream = HeldStream(sender.held(send) if sender.held is not None else send, engine.settings.stream)
-        listen = Listen(message["id"], sender.view, kinds, uris, lambda frame: stream.push(event(frame)), stream.end)
+
+        def push(frame: Frame) -> bool:
+            return stream.push(event(frame))
+
+        def end(frame: Frame) -> None:
+            push(frame)
+            stream.end()
+
+        listen = Listen(message["id"], sender.view, kinds, uris, push, end)
         async with engine.listening(listen):  # until then nothing is sent: a refusal keeps its status
             ticket = engine.keep_alive.add(stream)
             try:
@@ -270,6 +278,9 @@ class StreamableHttp:
             return
         if not accepts(headers)[1]:
             await refuse(send, 406, RpcError(INVALID_REQUEST, "A stream needs Accept: text/event-stream."))
+            return
+        if self._engine.closing:  # its streams were ended already: this one would keep it from stopping
+            await refuse(send, 503, stopping(), headers=RETRY_AFTER)
             return
         replay = replay_of(session)
         last = headers.get("last-event-id")

@@ -33,6 +33,7 @@ MAX_ROUNDS: Final = 10
 """How often one request may ask for input (S-58)."""
 RESOURCES: Final[tuple[ListKind, ...]] = ("resources", "templates")
 """The lists by which a URI finds its server."""
+_NAMED_BY: Final = {"ref/prompt": "name", "ref/resource": "uri"}
 OWN_META: Final = frozenset(
     f"io.modelcontextprotocol/{key}" for key in ("protocolVersion", "clientCapabilities", "clientInfo", "logLevel")
 )
@@ -82,7 +83,9 @@ def _unknown_tool(exchange: Exchange, said: str) -> JsonObject:
 
 async def get_prompt(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer prompts/get."""
-    name = str(params.get("name"))
+    name = params.get("name")
+    if not isinstance(name, str):
+        raise RpcError(INVALID_PARAMS, "prompts/get needs a name.")
     view = await core.catalog.view(exchange.view, ("prompts",))
     route = view.prompts.get(name)
     if route is None:
@@ -130,13 +133,16 @@ def not_found(exchange: Exchange, uri: object) -> RpcError:
 async def complete(core: Core, exchange: Exchange, params: JsonObject) -> JsonObject:
     """Answer completion/complete from the server that owns what is being completed."""
     reference = params.get("ref")
-    if not isinstance(reference, dict):
-        raise RpcError(INVALID_PARAMS, "completion/complete needs a ref.")
-    needs: tuple[ListKind, ...] = ("prompts",) if reference.get("type") == "ref/prompt" else RESOURCES
-    view = await core.catalog.view(exchange.view, needs)
-    route, key = _completed(view, reference)
+    reference = reference if isinstance(reference, dict) else {}
+    key = _NAMED_BY.get(str(reference.get("type")), "")
+    named = reference.get(key)
+    if not isinstance(named, str):
+        said = "completion/complete needs a ref: of type ref/prompt with a name, or of type ref/resource with a uri."
+        raise RpcError(INVALID_PARAMS, said)
+    view = await core.catalog.view(exchange.view, ("prompts",) if key == "name" else RESOURCES)
+    route = view.prompts.get(named) if key == "name" else _completed(view, named)
     if route is None:
-        raise RpcError(INVALID_PARAMS, f"Unknown reference: {reference.get('name') or reference.get('uri')}")
+        raise RpcError(INVALID_PARAMS, f"Unknown reference: {named[:200]}")
     if "completions" not in route.upstream.capabilities:
         return finish({"completion": {"values": [], "total": 0, "hasMore": False}}, exchange, "completion/complete")
     outgoing = {**params, "ref": {**reference, key: route.name}, "_meta": _meta(params)}
@@ -146,14 +152,11 @@ async def complete(core: Core, exchange: Exchange, params: JsonObject) -> JsonOb
     return finish(result, exchange, "completion/complete")
 
 
-def _completed(view: View, reference: JsonObject) -> tuple[Route | None, str]:
-    if reference.get("type") == "ref/prompt":
-        return view.prompts.get(str(reference.get("name"))), "name"
-    uri = str(reference.get("uri"))
+def _completed(view: View, uri: str) -> Route | None:
     for _, route in view.templates:
         if route.item.get("uriTemplate") == uri:
-            return Route(route.upstream, uri, route.item), "uri"
-    return view.resource(uri), "uri"
+            return Route(route.upstream, uri, route.item)
+    return view.resource(uri)
 
 
 async def handle_task(core: Core, exchange: Exchange, method: str, params: JsonObject) -> JsonObject:
@@ -183,6 +186,7 @@ async def send(core: Core, exchange: Exchange, method: str, params: JsonObject, 
     """Send a request that may ask for input to its server, and bring the eras of client and server together."""
     upstream = route.upstream
     outgoing = {**params, key: route.name, "_meta": _meta(params)}
+    outgoing.pop("task", None)  # of 2025-11-25, whose receivers leave it out of account where they declare no tasks
     if outgoing.get("arguments", "") is None:
         del outgoing["arguments"]  # some clients write what they have not as null
     if exchange.modern:

@@ -70,6 +70,7 @@ class SearchTools:
         arguments = params.get("arguments") or {}
         if params["name"] == CALL:
             inner = arguments.get("arguments") or {}
+            exchange.headers = None  # they repeat the arguments of this tool, and are none of the other's
             return await calls.call_tool(core, exchange, {**params, "name": arguments.get("name"), "arguments": inner})
         view = await core.catalog.view(exchange.view, ("tools",))
         result = self._search(view, arguments) if params["name"] == SEARCH else self._describe(view, arguments)

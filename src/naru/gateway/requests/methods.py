@@ -13,6 +13,7 @@ from naru.errors import NaruError
 from naru.gateway.requests import calls
 from naru.gateway.requests.core import Core
 from naru.gateway.sessions.exchange import Exchange
+from naru.gateway.sessions.subscriptions import MAX_URIS
 from naru.gateway.upstreams.upstream import ListKind, Upstream
 from naru.gateway.view import FRESHNESS, View
 from naru.gateway.wire.protocol import (
@@ -20,6 +21,7 @@ from naru.gateway.wire.protocol import (
     LOG_LEVELS,
     META_SERVER,
     MODERN_VERSIONS,
+    OVERLOADED,
     TASKS_EXTENSION,
     RpcError,
     negotiate,
@@ -141,6 +143,8 @@ async def subscribe(core: Core, exchange: Exchange, params: JsonObject) -> JsonO
     key = route.watched
     if key in (session.subscriptions or ()):
         return {}
+    if len(session.subscriptions or ()) >= MAX_URIS:
+        raise RpcError(OVERLOADED, f"A session watches at most {MAX_URIS} resources. Unsubscribe from some first.")
     session.subscriptions = {**(session.subscriptions or {}), key: ""}  # before the wait: it counts once
     try:
         await core.subscriptions.want(route.upstream, route.name)

@@ -87,12 +87,8 @@ class Exchange:
         return self if self.session is None else self.session
 
     def may_be_asked(self, method: str, params: JsonObject) -> bool:
-        """Whether the client declared that it can be asked this; a page only where it shows pages, a form likewise."""
-        declared = self.capabilities.get(ASK_CAPABILITY.get(method, ""))
-        if declared is None or method != "elicitation/create":
-            return declared is not None
-        modes = {"form", "url"}.intersection(declared if isinstance(declared, dict) else ()) or {"form"}
-        return str(params.get("mode") or "form") in modes
+        """Whether the client declared that it can be asked this."""
+        return may_be_asked(self.capabilities, method, params)
 
     # A Relay: the traffic of the request that is under way upstream.
 
@@ -153,6 +149,15 @@ class Sender:
     """Makes a `send` that ends with the key of the request, for streams that are held open; None where none ends."""
     counted: Counted | None = field(default=None, compare=False)
     """None where nothing is counted."""
+
+
+def may_be_asked(capabilities: JsonObject, method: str, params: JsonObject) -> bool:
+    """Tell whether a client declared that it can be asked this; a page only where it shows pages, a form likewise."""
+    declared = capabilities.get(ASK_CAPABILITY.get(method, ""))
+    if declared is None or method != "elicitation/create":
+        return declared is not None
+    modes = {"form", "url"}.intersection(declared if isinstance(declared, dict) else ()) or {"form"}
+    return str(params.get("mode") or "form") in modes
 
 
 def _token_of(meta: JsonObject) -> Json:

@@ -11,7 +11,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from naru.gateway.sessions.exchange import ElsewhereError, Exchange
+from naru.gateway.sessions.exchange import ElsewhereError, Exchange, may_be_asked
 from naru.gateway.wire.protocol import (
     ASK_CAPABILITY,
     INTERNAL_ERROR,
@@ -46,6 +46,7 @@ class ParkedCall:
         self.caller = exchange.caller
         self.view = exchange.view
         self.exchange: Exchange | None = exchange
+        self._capabilities = exchange.capabilities
         self.task: asyncio.Task[JsonObject] | None = None
         self.expiry: asyncio.TimerHandle | None = None
         self._questions: dict[str, Question] = {}
@@ -71,8 +72,7 @@ class ParkedCall:
 
     async def ask(self, method: str, params: JsonObject) -> Json:
         """Keep a question until the client's retry brings its answer. Raises RpcError."""
-        exchange = self.exchange
-        if method not in ASK_CAPABILITY or (exchange is not None and not exchange.may_be_asked(method, params)):
+        if not may_be_asked(self._capabilities, method, params):
             raise RpcError(METHOD_NOT_FOUND, f"The client cannot be asked {method}.")
         self._count += 1
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()

@@ -138,16 +138,15 @@ class Session:
         future = (self._asked or {}).get(ask_id) if type(ask_id) is int else None
         if future is None or future.done():
             return False
-        error = message.get("error")
+        error, result = message.get("error"), message.get("result")
         if isinstance(error, dict):
             code = error.get("code")
-            future.set_exception(
-                RpcError(
-                    code if isinstance(code, int) else INTERNAL_ERROR, str(error.get("message")), error.get("data")
-                )
-            )
+            said = str(error.get("message"))
+            future.set_exception(RpcError(code if type(code) is int else INTERNAL_ERROR, said, error.get("data")))
+        elif isinstance(result, dict):
+            future.set_result(result)
         else:
-            future.set_result(message.get("result"))
+            future.set_exception(RpcError(INTERNAL_ERROR, "The client's answer is neither a result nor an error."))
         return True
 
     def begin(self, request_id: Json, task: asyncio.Task[object]) -> None:
@@ -171,7 +170,7 @@ class Session:
 
     def cancel(self, request_id: Json) -> None:
         """Cancel a request, as the client wishes; unknown ids are late and ignored."""
-        task = (self.inflight or {}).get(request_id) if isinstance(request_id, str | int) else None
+        task = (self.inflight or {}).get(request_id) if type(request_id) in (str, int) else None
         if task is not None:
             task.cancel()
 

@@ -26,6 +26,8 @@ FILTERS = {"tools": "toolsListChanged", "prompts": "promptsListChanged", "resour
 DEBOUNCE_SECONDS = 0.05
 """A burst of changes is told once."""
 MAX_LISTENS = 10_000
+MAX_URIS = 1000
+"""What one session, or one stream, may watch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +40,8 @@ class Listen:
     kinds: frozenset[str]
     uris: frozenset[str]
     push: Callable[[Frame], bool]
-    end: Callable[[], None]
+    end: Callable[[Frame], None]
+    """Ends it with its result."""
     reach: Reach = field(default_factory=reach)
     """What its caller may see: of what is hidden it hears nothing."""
     person: str = field(default_factory=lambda: current_person.get().id)
@@ -54,8 +57,7 @@ class Listen:
 
     def finish(self) -> None:
         """End it with its result, which tells the client that it was meant."""
-        self.push(frames.reply(self.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: self.id}}))
-        self.end()
+        self.end(frames.reply(self.id, {"resultType": "complete", "_meta": {META_SUBSCRIPTION: self.id}}))
 
 
 class Subscriptions:
@@ -223,6 +225,6 @@ def read_filter(params: JsonObject) -> tuple[frozenset[str], frozenset[str]]:
     if not isinstance(wanted, dict):
         raise RpcError(INVALID_PARAMS, "subscriptions/listen needs a notifications object.")
     uris = wanted.get("resourceSubscriptions") or []
-    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris) or len(uris) > 1000:
-        raise RpcError(INVALID_PARAMS, "resourceSubscriptions must be a list of at most 1000 URIs.")
+    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris) or len(uris) > MAX_URIS:
+        raise RpcError(INVALID_PARAMS, f"resourceSubscriptions must be a list of at most {MAX_URIS} URIs.")
     return frozenset(kind for kind, key in FILTERS.items() if wanted.get(key) is True), frozenset(uris)

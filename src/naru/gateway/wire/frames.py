@@ -156,7 +156,10 @@ def check_message(message: Json) -> JsonObject:
             raise RpcError(INVALID_REQUEST, "Invalid request: params must be an object.")
         if "id" in message and not _is_id(message["id"]):
             raise RpcError(INVALID_REQUEST, "Invalid request: the id must be a string or a whole number.")
-    elif ("result" in message) == ("error" in message) or not (_is_id(message.get("id")) or _is_failure(message)):
+        return message
+    if "result" in message and message.get("error", 0) is None:
+        del message["error"]
+    if ("result" in message) == ("error" in message) or not (_is_id(message.get("id")) or _is_failure(message)):
         raise RpcError(INVALID_REQUEST, "Invalid request: neither a request, a notification nor a response.")
     return message
 

@@ -43,9 +43,8 @@ HTTP_STATUS: Final = {
     HEADER_MISMATCH: 400,
     MISSING_CAPABILITY: 400,
     UNSUPPORTED_VERSION: 400,
-    OVERLOADED: 503,
 }
-"""HTTP status of an error in the modern era; anything else is 200."""
+"""HTTP status of an error in the modern era; anything else is 200, -32000 too, which servers use for what they like."""
 
 PREFIX: Final = "io.modelcontextprotocol/"
 META_VERSION: Final = PREFIX + "protocolVersion"
