@@ -29,6 +29,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/generate": {"model": "m", "prompt": "hi", "stream": False},
 }
 CHAT, RESPONSES, MESSAGES, OLLAMA, GENERATE = BODIES
+EMBEDDINGS, EMBED = "/v1/embeddings", "/api/embed"
 WANTING = ("required", {"type": "any"}, {"type": "function", "function": {"name": "f"}}, {"type": "tool", "name": "f"})
 """Choices that want a call of some tool; no tool is offered."""
 PICTURES = [{"role": "user", "content": "hi", "images": "iVBOR"}]
@@ -78,6 +79,23 @@ def said(content: Any) -> dict[str, Any]:
         (MESSAGES, {"output_config": {"effort": 5}}, "output_config.effort"),
         (OLLAMA, {"options": {"num_predict": 1.5}}, "num_predict"),
         (OLLAMA, {"think": 5}, "think"),
+        (OLLAMA, {"options": {"seed": "x"}}, "options.seed"),
+        *((path, {"tools": wrong}, "tools") for path in (CHAT, OLLAMA) for wrong in ({}, "", 0, False)),
+        *((OLLAMA, {name: []}, name) for name in ("options", "format", "keep_alive")),
+        (CHAT, {"functions": {}}, "functions"),
+        (CHAT, {"tools": [{"type": "function", "function": {"name": "f", "parameters": []}}]}, "tools[0]"),
+        (CHAT, {"tools": [{"type": "function", "function": {"name": "f", "strict": "no"}}]}, "tools[0]"),
+        (CHAT, {"stream_options": {"include_usage": "yes"}}, "stream_options.include_usage"),
+        *((CHAT, {name: "x"}, name) for name in ("logprobs", "top_logprobs", "metadata", "store", "logit_bias")),
+        (RESPONSES, {"truncation": "maybe"}, "auto, disabled"),
+        (RESPONSES, {"text": {"format": {"type": "maybe"}}}, "text.format.type"),
+        *((RESPONSES, {name: 0}, name) for name in ("metadata", "stream_options", "service_tier", "conversation")),
+        (MESSAGES, {"thinking": {"type": "maybe"}}, "thinking.type"),
+        (MESSAGES, {"output_format": {"type": "json"}}, "output_format.type"),
+        (MESSAGES, {"output_config": {"format": {"type": "json_schema"}}}, "output_config.format.schema"),
+        *((path, {"input": wrong}, "input") for path in (EMBEDDINGS, EMBED) for wrong in (5, {}, True)),
+        (EMBEDDINGS, {"model": 5}, "model"),
+        (EMBED, {"dimensions": "x"}, "dimensions"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
         *((GENERATE, {name: wrong}, name) for name, wrong in (("raw", True), ("template", "{{ .Prompt }}"))),
     ],
@@ -86,7 +104,7 @@ def said(content: Any) -> dict[str, Any]:
 async def test_it_is_a_400_that_names_the_field(tmp_path: Path, path: str, wrong: dict[str, Any], named: str) -> None:
     hub = MemoryHub(ScriptedBackend([]), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
     async with served(application(hub)) as url:
-        status, answer = await post(url + path, BODIES[path] | wrong)
+        status, answer = await post(url + path, BODIES.get(path, {"model": "m", "input": "hi"}) | wrong)
     assert status == 400, answer
     error = answer["error"]
     assert named in (error if isinstance(error, str) else error["message"])
@@ -99,15 +117,17 @@ async def test_what_its_api_allows_is_taken(tmp_path: Path) -> None:
             "response_format": {"type": "text"},
             "top_p": 1,
             "parallel_tool_calls": None,
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {}, "strict": None}}],
+            "logit_bias": [[15043, 1.0]],
         },
-        RESPONSES: {"metadata": {"a": "b"}, "tools": None, "text": {"format": {"type": "text"}}, "top_p": None},
+        RESPONSES: {"metadata": {"a": "b"}, "tools": None, "text": {"format": {"type": "text"}}, "truncation": "auto"},
         MESSAGES: {
             "system": [{"type": "text", "text": "S"}],
             "thinking": None,
             "max_tokens": 5.0,
         },
-        OLLAMA: {"options": {"num_predict": -2}, "messages": None},
-        GENERATE: {"raw": False, "template": ""},
+        OLLAMA: {"options": {"num_predict": -2}, "messages": None, "format": "", "keep_alive": "5m"},
+        GENERATE: {"raw": False, "template": "", "tools": None, "keep_alive": 0.5},
     }
     hub = MemoryHub(ScriptedBackend(["ok"] * 5), settings=Settings(hub=HubSettings(data_dir=tmp_path)))
     async with served(application(hub)) as url:

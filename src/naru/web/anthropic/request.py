@@ -13,7 +13,9 @@ from naru.web.anthropic.own_tools import OWN_TOOLS
 from naru.web.face.errors import BadRequestError
 from naru.web.face.reading.body import (
     Kinds,
+    check_form,
     check_kinds,
+    check_word,
     flag,
     most_tokens,
     number,
@@ -30,7 +32,7 @@ from naru.web.face.seam import Asked, Pick
 _PASSED = ("top_p", "top_k")
 """Sampling fields that other APIs call the same."""
 _KINDS: Kinds = {
-    **dict.fromkeys(("metadata", "thinking", "output_config"), (dict,)),
+    **dict.fromkeys(("metadata", "thinking", "output_config", "output_format", "cache_control"), (dict,)),
     **dict.fromkeys(_PASSED, (float,)),
     "system": (str, list),
     "tools": (list,),
@@ -71,7 +73,12 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes]) -> MessagesCall:
     if most is None:
         raise BadRequestError("max_tokens is missing: the most tokens that the answer may have.", param="max_tokens")
     check_kinds(body, _KINDS)
-    check_kinds(body.get("output_config") or {}, {"effort": (str,), "format": (dict,)}, "output_config.")
+    output = body.get("output_config") or {}
+    check_kinds(output, {"effort": (str,), "format": (dict,)}, "output_config.")
+    for form, where in ((output.get("format"), "output_config.format"), (body.get("output_format"), "output_format")):
+        check_form(form, where)
+        check_word(form or {}, "type", ("json_schema",), f"{where}.")
+    check_word(body.get("thinking") or {}, "type", ("enabled", "disabled", "adaptive"), "thinking.")
     if body.get("thread"):
         raise ThreadError
     named = body.get("mcp_servers")

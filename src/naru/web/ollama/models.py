@@ -20,7 +20,7 @@ from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, status_of
 from naru.web.face.names import HUB_TOOLS_SUFFIX
-from naru.web.face.reading.body import decode_body
+from naru.web.face.reading.body import check_kinds, decode_body
 from naru.web.ollama.request import LATEST
 from naru.web.ollama.wire import error_object, now
 from naru.web.openai.passthrough import as_reached, raw_backend
@@ -123,6 +123,7 @@ class Models:
         model, _ = await self._core.names.resolve(shown.removesuffix(LATEST))
         if not isinstance(text, str | list):
             raise BadRequestError("input must be text or a list of texts.", param="input")
+        check_kinds(body, {"dimensions": (float,)})
         if not text:  # So a client has a model loaded.
             return shown, [], 0
         found = raw_backend(await as_reached(self._core.hub.backend, model, len(str(text))), model)

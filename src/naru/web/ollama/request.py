@@ -26,7 +26,12 @@ _TOP = frozenset(
 )
 _NOT_KEPT = (0, "0", "0s", "0m")
 """Without turns or a prompt a request loads a model; to be kept so long it unloads it."""
-_KINDS: Kinds = {**dict.fromkeys(("prompt", "system"), (str,)), "think": (bool, str)}
+_KINDS: Kinds = {
+    **dict.fromkeys(("prompt", "system", "suffix", "template"), (str,)),
+    **dict.fromkeys(("tools", "messages", "images", "context"), (list,)),
+    "options": (dict,), "format": (str, dict), "raw": (bool,), "top_logprobs": (float,),
+    "think": (bool, str), "keep_alive": (str, float),
+}
 _PICTURES = {"/9j/": "image/jpeg", "iVBOR": "image/png", "R0lG": "image/gif", "UklGR": "image/webp"}
 """How base64 of each kind begins."""
 
@@ -52,8 +57,7 @@ def read_call(body: JsonObject, headers: Mapping[bytes, bytes], *, generates: bo
     if not wanted.shown:
         raise BadRequestError("model is required", param="model")
     options = body.get("options") or {}
-    if not isinstance(options, dict):
-        raise BadRequestError("options must be an object.", param="options")
+    check_kinds(options, dict.fromkeys(_SAMPLING, (float,)), "options.")
     turns = _prompt(body) if generates else _turns(body.get("messages"))
     request = ChatRequest(
         model=wanted.model,

@@ -18,13 +18,14 @@ from naru.models.wires.responses import ResponsesBackend
 from naru.web.face.client import ChatClient, ClientGoneError, read_body, respond_error
 from naru.web.face.core import Core
 from naru.web.face.names import HUB_TOOLS_SUFFIX
-from naru.web.face.reading.body import check_routing, decode_body
+from naru.web.face.reading.body import Kinds, check_kinds, check_routing, decode_body
 from naru.web.face.seam import Form
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 
+_KINDS: Kinds = {"model": (str,), "dimensions": (float,), **dict.fromkeys(("input", "prompt"), (str, list))}
 RawBackend = OpenAIBackend | OllamaBackend | ResponsesBackend
 """Those whose endpoints have OpenAI's older paths too."""
 
@@ -67,6 +68,7 @@ class PassThrough:
             body = await read_body(receive)
             asked = decode_body(body)
             check_routing(asked)
+            check_kinds(asked, _KINDS)
         except ClientGoneError:
             return
         except NaruError as error:
@@ -80,8 +82,7 @@ class PassThrough:
 
     async def _forward(self, body: bytes, asked: JsonObject, client: ChatClient) -> None:
         asked_model = asked.get("model")
-        shown = asked_model if isinstance(asked_model, str) else ""
-        wanted, _ = await self._core.names.resolve(shown.removesuffix(HUB_TOOLS_SUFFIX))
+        wanted, _ = await self._core.names.resolve((asked_model or "").removesuffix(HUB_TOOLS_SUFFIX))
         found = raw_backend(await as_reached(self._core.hub.backend, wanted, len(body)), wanted)
         if found is None:
             raise ModelError(f"This model's endpoint has no {self._path}.", status=404)

@@ -33,12 +33,14 @@ _ONLY_WITH_TOOLS = frozenset({"parallel_tool_calls"})
 """Endpoints refuse these where no tools are offered."""
 
 _KINDS: Kinds = {
-    **dict.fromkeys(("response_format", "stream_options"), (dict,)),
-    **dict.fromkeys(("top_p", "seed"), (float,)),
-    "parallel_tool_calls": (bool,),
-    "reasoning_effort": (str,),
+    **dict.fromkeys(("tools", "functions", "modalities"), (list,)),
+    **dict.fromkeys(("response_format", "stream_options", "metadata", "prediction", "audio"), (dict,)),
+    **dict.fromkeys(("top_p", "seed", "n", "top_logprobs", "presence_penalty", "frequency_penalty"), (float,)),
+    **dict.fromkeys(("parallel_tool_calls", "logprobs", "store"), (bool,)),
+    **dict.fromkeys(("reasoning_effort", "user", "service_tier", "verbosity"), (str,)),
+    "logit_bias": (dict, list),  # the second is llama.cpp's
 }
-"""Of what is read on the way to an endpoint; the rest is the endpoint's to judge."""
+"""Not every wire knows all of them, so an endpoint need not see what is wrong; the rest is the endpoint's to judge."""
 
 
 @fact(kw_only=True)
@@ -86,12 +88,13 @@ def read_chat(body: JsonObject, headers: Mapping[bytes, bytes]) -> ChatCall:
         stop=stop_texts(body),
         extra={key: value for key, value in body.items() if key not in dropped and value is not None},
     )
-    options = body.get("stream_options")
+    options = body.get("stream_options") or {}
+    check_kinds(options, {"include_usage": (bool,)}, "stream_options.")
     older = body.get("tools") is None and bool(body.get("functions"))
     return ChatCall(
         request=request,
         stream=flag(body, "stream"),
-        include_usage=isinstance(options, dict) and options.get("include_usage") is True,
+        include_usage=options.get("include_usage") is True,
         servers=servers,
         picks=mcp.picks,
         allowed=allowed_tools(body),

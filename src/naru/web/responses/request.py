@@ -8,7 +8,17 @@ from typing import Any
 from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
 from naru.web.face.errors import BadRequestError
-from naru.web.face.reading.body import Kinds, check_form, check_kinds, flag, most_tokens, number, read_wanted, unread
+from naru.web.face.reading.body import (
+    Kinds,
+    check_form,
+    check_kinds,
+    check_word,
+    flag,
+    most_tokens,
+    number,
+    read_wanted,
+    unread,
+)
 from naru.web.face.seam import Asked
 from naru.web.responses.items import LOCAL_SHELL, read_items
 from naru.web.responses.output import Shown
@@ -19,12 +29,15 @@ _REFUSED = {
 }
 _MOST_PAIRS = 16
 _KINDS: Kinds = {
-    **dict.fromkeys(("text", "reasoning"), (dict,)),
+    **dict.fromkeys(("text", "reasoning", "metadata", "stream_options"), (dict,)),
     **dict.fromkeys(("include", "tools"), (list,)),
     **dict.fromkeys(("parallel_tool_calls", "store"), (bool,)),
     **dict.fromkeys(("top_p", "seed", "max_tool_calls"), (float,)),
-    **dict.fromkeys(("previous_response_id", "truncation", "user", "prompt_cache_key"), (str,)),
+    **dict.fromkeys(("previous_response_id", "user", "service_tier", "safety_identifier"), (str,)),
+    **dict.fromkeys(("prompt_cache_key", "prompt_cache_retention"), (str,)),
+    "conversation": (str, dict),
 }
+_FORMS = ("text", "json_object", "json_schema")
 _PASSED = (
     *("top_p", "seed", "user", "service_tier", "safety_identifier"),
     *("prompt_cache_key", "prompt_cache_retention"),
@@ -77,8 +90,12 @@ def check_body(body: JsonObject) -> None:
         raise BadRequestError("An answer in the background must be kept: leave store out.", param="store")
     check_kinds(body, _KINDS)
     check_metadata(body)
-    check_kinds(body.get("reasoning") or {}, {"effort": (str,)}, "reasoning.")
-    check_form((body.get("text") or {}).get("format"), "text.format")
+    check_word(body, "truncation", ("auto", "disabled"))
+    reasoning, text = body.get("reasoning") or {}, body.get("text") or {}
+    check_kinds(reasoning, dict.fromkeys(("effort", "summary"), (str,)), "reasoning.")
+    check_kinds(text, {"verbosity": (str,), "format": (dict,)}, "text.")
+    check_form(text.get("format"), "text.format")
+    check_word(text.get("format") or {}, "type", _FORMS, "text.format.")
 
 
 def read_call(

@@ -134,6 +134,16 @@ def check_kinds(body: JsonObject, kinds: Kinds, within: str = "") -> None:
             raise BadRequestError(f"{within}{name} must be {wanted}.", param=within + name)
 
 
+def check_word(body: JsonObject, name: str, words: Sequence[str], within: str = "") -> None:
+    """Refuse a field that says something else than its API's words.
+
+    Raises:
+        BadRequestError: names it, and them.
+    """
+    if (value := body.get(name)) is not None and value not in words:
+        raise BadRequestError(f"{within}{name} must be one of {', '.join(words)}.", param=within + name)
+
+
 def _kind(value: Any) -> type:
     return float if type(value) is int else type(value)
 

@@ -9,9 +9,14 @@ from naru.messages import JsonObject, ToolDefinition
 from naru.models.transport.json_text import encode
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.body import Kinds, check_kinds
 from naru.web.face.reading.parts import cache_of, text_of
 from naru.web.face.seam import Pick
 
+_KINDS: Kinds = {
+    **dict.fromkeys(("parameters", "input_schema"), (dict,)),
+    "description": (str,), "strict": (bool,),
+}
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """What a choice may say instead of a tool's name; `any` is Mistral's and Anthropic's word."""
 
@@ -22,11 +27,11 @@ def read_tools(body: JsonObject) -> tuple[ToolDefinition, ...]:
     Raises:
         BadRequestError: one is no function, or two differ under one name; the message names the place.
     """
-    raw = body.get("tools")
-    if raw is None and body.get("functions"):
-        raw = [{"type": "function", "function": function} for function in _list(body["functions"], "functions")]
+    raw, older = body.get("tools"), body.get("functions")
+    if raw is None and older is not None:
+        raw = [{"type": "function", "function": function} for function in _list(older, "functions")]
     tools: dict[str, ToolDefinition] = {}
-    for position, item in enumerate(_list(raw or [], "tools")):
+    for position, item in enumerate(_list([] if raw is None else raw, "tools")):
         tool = _tool(item, f"tools[{position}]")
         if tools.setdefault(tool.name, tool) != tool:
             where = f"tools[{position}]"
@@ -64,11 +69,8 @@ def _tool(item: Any, where: str) -> ToolDefinition:
         if kind is not None and kind != "function":
             raise BadRequestError(f"{where} is of the type {kind!r}; only functions can be offered here.", param=where)
         raise BadRequestError(f"{where} has no function name.", param=where)
+    check_kinds(function, _KINDS, f"{where}.function.")
     schema = function.get("parameters") or function.get("input_schema") or {"type": "object", "properties": {}}
-    if not isinstance(schema, dict):
-        raise BadRequestError(f"{where}.function.parameters must be a JSON Schema object.", param=where)
-    if not isinstance(function.get("description"), str | None):
-        raise BadRequestError(f"{where}.function.description must be text.", param=where)
     said, strict = function.get("description") or "", function.get("strict") is True
     return ToolDefinition(name, said, schema, strict=strict, cache=cache_of(item))
 
