@@ -14,6 +14,7 @@ from naru.messages import ToolDefinition
 from naru.tools.combined import CombinedToolset, SetAside
 from naru.tools.functions import registry as registry_module
 from naru.tools.functions.registry import ToolRegistry, ToolWarning, generate_tool_config, problems, register_tool
+from naru.tools.functions.signature import read_signature
 from naru.tools.functions.toolset import FunctionToolset
 from naru.tools.toolset import CallContext
 from naru.tools.wrappers import PrefixedToolset
@@ -181,3 +182,16 @@ def test_every_parameter_that_is_wrong_is_named():
     assert "'first'" in told
     assert "'third'" in told
     assert "'second'" not in told
+
+
+@pytest.mark.parametrize("annotation", [Callable[[int], int], type[int], list[type[int]]], ids=str)
+def test_what_no_json_value_is_is_asked_of_no_model(annotation: Any) -> None:
+    def needs(value: annotation) -> str:  # type: ignore[valid-type]
+        return ""
+
+    def may(count: int, value: annotation = print, other: annotation | None = None) -> str:  # type: ignore[valid-type]
+        return ""
+
+    with pytest.raises(TypeError, match=r"'value'.*no JSON value"):
+        read_signature(needs)
+    assert read_signature(may).schema["properties"].keys() - {"other"} == {"count"}

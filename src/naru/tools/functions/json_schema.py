@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
+from pydantic_core import PydanticOmit, core_schema
 
 from naru.messages import JsonObject
 from naru.tools.functions import typed_dicts
@@ -70,8 +70,12 @@ class PlainJsonSchema(GenerateJsonSchema):
         return {}
 
     def callable_schema(self, schema: core_schema.CallableSchema) -> JsonSchemaValue:
-        """Accept any value where only Python can tell."""
-        return {}
+        """Leave out what no JSON value is."""
+        raise PydanticOmit
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        """As of a callable: `type[int]`."""
+        raise PydanticOmit
 
 
 def can_be_written(value: Any) -> bool:
@@ -94,6 +98,8 @@ def type_to_json_schema(annotation: Any, *, mode: Literal["validation", "seriali
         schema = adapter.json_schema(schema_generator=PlainJsonSchema, mode=mode)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise TypeError(f"no JSON Schema for {annotation!r}: {error.message}") from error
+    except PydanticOmit as error:
+        raise TypeError(f"no JSON Schema for {annotation!r}: no JSON value is one") from error
     return simplified(schema)
 
 
