@@ -319,3 +319,38 @@ async def test_calls_without_words_are_sent_beside_an_empty_text_where_null_is_r
             assert Text("ok") in [event async for event in backend.stream(asked)]
         await backend.close()
     assert [body["messages"][1]["content"] for body in fake.bodies] == [None, "", ""]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This model does not support assistant message prefill. The conversation must end with a user message.",
+        "Assistant response prefill is incompatible with enable_thinking.",
+    ],
+    ids=["Anthropic", "llama.cpp"],
+)
+async def test_a_model_that_goes_on_with_no_words_of_its_own_is_asked_to_in_a_turn(said: str) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        return OK if body["messages"][-1]["role"] == "user" else json_reply({"error": {"message": said}}, 400)
+
+    begun = replace(ASK, messages=[Message("user", "Count."), Message("assistant", "1, 2,")], tools=[])
+    async with serve(answer) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        for request in (begun, begun, replace(ASK, tools=[])):
+            assert [e.text async for e in backend.stream(request) if isinstance(e, Text)] == ["ok"]
+        await backend.close()
+    ends = [body["messages"][-1] for body in fake.bodies]
+    assert [end["role"] for end in ends] == ["assistant", "user", "user", "user"], "and it is remembered"
+    assert fake.bodies[1]["messages"][:-1] == fake.bodies[0]["messages"], "what it said stays its own"
+    assert ends[-1]["content"] == "hi"
+
+
+async def test_an_endpoint_that_takes_no_pictures_is_known_by_that() -> None:
+    refusal = json_reply({"error": {"message": "Image input is not supported by this model."}}, 400)
+    async with serve(lambda _: refusal) as fake:
+        backend = OpenAIBackend(Endpoint.of(fake.base_url), Profile())
+        assert backend.profile.sees is None
+        with pytest.raises(ModelError):
+            [e async for e in backend.stream(ASK)]
+        await backend.close()
+    assert backend.profile.sees is False

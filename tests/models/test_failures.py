@@ -43,6 +43,15 @@ async def ask(replies: list[Reply]) -> None:
             id="502-with-html",
         ),
         pytest.param(json_reply({"error": {"message": "bad key"}}, 401), "unauthorized", "bad key", id="401"),
+        pytest.param(
+            json_reply({"error": {"message": "quota", "type": "insufficient_quota", "code": "x"}}, 429),
+            "out_of_credit",
+            "asking again is no use",
+            id="no-credit",
+        ),
+        pytest.param(
+            json_reply({"error": {"message": "Insufficient Balance"}}, 402), "out_of_credit", "Add credit", id="402"
+        ),
         pytest.param(json_reply({"error": "model 'x' not found"}, 404), "model_not_found", "not found", id="404"),
         pytest.param(json_reply({"detail": "no"}, 422), "refused", "no", id="422-detail"),
         pytest.param(

@@ -255,7 +255,7 @@ async def test_a_stream_that_calls_itself_json_is_read_as_one() -> None:
     ("backend", "body", "code"),
     [
         (AnthropicBackend, {"type": "error", "error": {"type": "overloaded_error", "message": "Full."}}, "overloaded"),
-        (ResponsesBackend, {"error": {"code": "insufficient_quota", "message": "Full."}}, "rate_limited"),
+        (ResponsesBackend, {"error": {"code": "insufficient_quota", "message": "Full."}}, "out_of_credit"),
         (
             ResponsesBackend,
             {"status": "failed", "error": {"code": "server_error", "message": "Full."}},

@@ -25,6 +25,7 @@ _NEXT = frozenset(
         "overloaded",
         "loading",
         "rate_limited",
+        "out_of_credit",
         "upstream_failed",
         "broken_off",
         "unauthorized",
@@ -35,7 +36,6 @@ _NEXT = frozenset(
     }
 )
 """Kinds of failure that another model may not have; what is wrong with the request itself is wrong everywhere."""
-_OUT_OF_MONEY = 402
 _WAIT_SECONDS = 1.0
 """How long a model with another behind it is waited for."""
 _AWAY_SECONDS = 15.0
@@ -187,7 +187,7 @@ class _Attempt:
             return False
         if not isinstance(error, ModelError) or self._has_begun:
             return False
-        is_away = error.code in _NEXT or error.status == _OUT_OF_MONEY
+        is_away = error.code in _NEXT
         if is_away:
             seconds = min(error.retry_after_seconds or _AWAY_SECONDS, _LONGEST_AWAY_SECONDS)
             now = self._shared.clock()  # Clients name models as they like: what is over is not kept.

@@ -11,6 +11,9 @@ import pytest
 
 from naru.config import HubSettings, Settings
 from naru.models.known.profile import Profile
+from naru.models.limits.queue import RequestQueue
+from naru.models.limits.queued import QueuedBackend
+from naru.models.limits.rate import RateLimits
 from naru.models.scripted import ScriptedBackend
 from naru.models.transport.endpoint import Endpoint
 from naru.models.transport.failures import failure
@@ -181,3 +184,26 @@ async def test_a_message_of_no_tokens_is_an_answer_that_says_nothing(tmp_path: P
         else:
             message = await client.messages.create(**TURNS, max_tokens=0)
     assert (message.content, message.stop_reason, message.usage.output_tokens) == ([], "max_tokens", 0)
+
+
+async def test_an_account_without_credit_is_told_apart_from_a_limit_and_not_asked_again(tmp_path: Path) -> None:
+    """OpenAI's and Anthropic's packages ask again by themselves after a 429."""
+    refusal = {"error": {"message": "Check your plan.", "type": "insufficient_quota", "code": "insufficient_quota"}}
+    async with serve(lambda _: json_reply(refusal, 429)) as fake:
+        backend = QueuedBackend(OpenAIBackend(Endpoint.of(fake.base_url), Profile()), RequestQueue(RateLimits()))
+        hub = MemoryHub(backend, settings=Settings(hub=HubSettings(data_dir=tmp_path)))
+        async with (
+            served(application(hub)) as url,
+            openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="made-up") as chat,
+            anthropic.AsyncAnthropic(base_url=url, api_key="made-up") as messages,
+        ):
+            with pytest.raises(openai.RateLimitError) as told:
+                await chat.chat.completions.create(**TURNS)
+            with pytest.raises(openai.RateLimitError) as told_too:
+                await chat.responses.create(model="m", input="hi")
+            with pytest.raises(anthropic.APIStatusError) as billed:
+                await messages.messages.create(**TURNS, max_tokens=5)
+        await backend.close()
+    assert told.value.code == told_too.value.code == "insufficient_quota"
+    assert billed.value.type == "billing_error"
+    assert len(fake.bodies) == 3, "each was asked once"

@@ -364,7 +364,7 @@ async def test_what_a_request_sets_goes_to_the_wire_by_the_names_that_all_wires_
     assert request.tool_choice == {"type": "function", "function": {"name": "get_weather"}}
     assert request.extra["response_format"]["json_schema"] == {"name": "n", "schema": PARAMETERS, "strict": True}
     assert (request.extra["reasoning_effort"], request.extra["parallel_tool_calls"]) == ("high", False)
-    assert any("web_search" in note for note in request.notes)
+    assert any("web_search" in note and "servers or models" in note for note in request.notes)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,8 @@ _REFUSED_NULL = re.compile(
 _REFUSED_ID = re.compile(r"(?:\b|_)id\b[^\n]{0,120}(?:length|too long|pattern|must be a)", re.IGNORECASE)
 _NEEDS_TOOLS = re.compile(r"must define tools|\btoolconfig\b|expects the [^ ]?tools\b", re.IGNORECASE)
 """Anthropic's words, Bedrock's, LiteLLM's before it asks either."""
+_REFUSED_LAST_TURN = re.compile(r"\bprefill|must end with an? user (?:message|turn)", re.IGNORECASE)
+"""Anthropic's words of its newer models, and llama.cpp's of models that think."""
 _MUST_BE = re.compile(r"\bmust\b|\bmissing\b|\brequired?\b", re.IGNORECASE)
 _IMAGES = re.compile(
     r"image|vision|multi-?modal|mmproj|content.{0,40}(?:must be a string|should be a valid string|expected string)"
@@ -84,6 +86,8 @@ class Learned:
     """The endpoint takes calls of a history only where tools are offered: else they are told as words."""
     short_ids: bool = False
     """The endpoint refuses ids of calls that are not its own."""
+    ends_with_user: bool = False
+    """The endpoint goes on with no words of the model's own: the last turn has to be a person's."""
     form_in_words: bool = False
     """The endpoint was found to take a form of the answer only where no tools are offered."""
     tried_images: set[str] = field(default_factory=set)
@@ -136,6 +140,7 @@ class Learned:
         elif (
             self._needs_tools(error, request)
             or self._refused_ids(error, request)
+            or self._refused_last_turn(error, request)
             or self._refused_detail(error, request)
             or self._refused_parameter(error)
         ):
@@ -178,6 +183,14 @@ class Learned:
             return False
         self.short_ids = _REFUSED_ID.search(error.message) is not None
         return self.short_ids
+
+    def _refused_last_turn(self, error: ModelError, request: ChatRequest) -> bool:
+        """Ask in a person's turn to go on with the model's own last words, where they cannot be the end."""
+        is_own = bool(request.messages) and request.messages[-1].role == "assistant"
+        if error.status not in {400, 422} or self.ends_with_user or not is_own:
+            return False
+        self.ends_with_user = _REFUSED_LAST_TURN.search(error.message) is not None
+        return self.ends_with_user
 
     def _needs_tools(self, error: ModelError, request: ChatRequest) -> bool:
         """Tell calls in words where they are refused without tools: in a run's last turn, or for who offers none."""

@@ -56,6 +56,8 @@ class Said:
     parameters: int = 0
     schema_form: str = ""
     """The form of tool schemas that the engine takes; empty: the wire's own."""
+    sees: bool | None = None
+    """Whether it takes pictures; None is nothing."""
 
 
 class Findings:
@@ -193,6 +195,8 @@ class Knowledge:
             learned.said_tokens = said.context_tokens
             if said.context_tokens and "context_tokens" not in self._given:
                 learned.profile = replace(learned.profile, context_tokens=said.context_tokens)
+            if said.sees is not None:
+                learned.profile = replace(learned.profile, sees=said.sees)
             self.engine_takes(said.schema_form)
             name = model or self.default_model
             is_settled = self._wants_help(name) is not None or self._is_measured(name)

@@ -57,6 +57,8 @@ class Profile:
     """It takes no budget of thoughts, but how hard it shall try (newer models behind Anthropic's API)."""
     images: Literal["user", "tool", "none"] = "user"
     """Where pictures of tool results stand: in a user's turn after the results, in the tool's own, nowhere."""
+    sees: bool | None = None
+    """Whether it takes pictures, as its endpoint says or has shown; None is not known."""
     schema_form: str = ""
     """Of the setting, else of the engine that the endpoint says it is; empty: the wire's own."""
     refused_parameters: frozenset[str] = frozenset()

@@ -73,6 +73,7 @@ _BY_TEXT = (
     ("loading", _LOADING, {503}),
 )
 _BY_STATUS = {
+    402: "out_of_credit",
     401: "unauthorized",
     403: "unauthorized",
     404: "model_not_found",
@@ -80,16 +81,22 @@ _BY_STATUS = {
     429: "rate_limited",
     500: "upstream_failed",
 }
-_BY_OWN_CODE = {"context_length_exceeded": "context_exceeded", "content_filter": "content_filter"}
-"""OpenAI's and Groq's, whose words for it differ by model; Azure's, by which its clients tell a refusal."""
 _OF_KEY = "insufficient_quota"
 """OpenAI's type of what is over for a whole account: credit, and limits on spending."""
+_BY_OWN_CODE = {
+    "context_length_exceeded": "context_exceeded",
+    "content_filter": "content_filter",
+    _OF_KEY: "out_of_credit",
+}
+"""OpenAI's and Groq's, whose words for it differ by model; Azure's, by which its clients tell a refusal."""
 _SPANS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)\.? ?(ms|h|m|s)(?:(?:our|in|inute|ec|econd)s?)?(?![a-z])", re.IGNORECASE)
 _RETRY_IN = re.compile(rf"(?:retry|try again) (?:in|after) ((?:{_SPAN.pattern}[ ,]*)+)", re.IGNORECASE)
 """`20s`, `6m0s`, `7m12.48s`, `26 seconds`."""
 
 _RETRYABLE_CODES = frozenset({"rate_limited", "overloaded", "loading", "unreachable", "broken_off", "upstream_failed"})
+_WAITED_FOR = frozenset({"rate_limited", "overloaded", "loading", "out_of_credit"})
+"""Kinds of which an endpoint may say when they end."""
 _REMEDIES = {
     "unauthorized": "Check the endpoint's key (NARU_MODEL__API_KEY or --api-key).",
     "model_not_found": "Check the model's name and the base URL (it usually ends in /v1).",
@@ -98,6 +105,7 @@ _REMEDIES = {
     "context_exceeded": "Shorten the conversation, offer fewer tools, or raise the context size.",
     "not_an_api": "The base URL does not point to an OpenAI-compatible API; it usually ends in /v1.",
     "unreachable": "Check that the model server runs and that the base URL is right.",
+    "out_of_credit": "Add credit, or raise the limit on spending, where the model is served: asking again is no use.",
     "rate_limited": "Ask again later, or have the limit raised where the model is served.",
     "overloaded": "Ask again in a moment.",
     "loading": "Ask again when it is loaded.",
@@ -141,7 +149,9 @@ def http_failure(where: str, status: int, headers: Mapping[str, str], body: byte
     # Before it is cut to what is shown, which might cut a key.
     text = REDACTOR.clean((error_text(detail) or _plain(body))[:_READ_CHARACTERS])
     code = classify(status, text, _own_code(detail))
-    wait = retry_after_seconds(headers, detail, text) if code in {"rate_limited", "overloaded", "loading"} else None
+    wait = retry_after_seconds(headers, detail, text) if code in _WAITED_FOR else None
+    if code == "out_of_credit" and wait is not None:
+        code = "rate_limited"  # it says when there is some again
     said = f": {text[:_SHOWN_CHARACTERS]}" if text else _NOTHING
     told = 400 if code == "media_unsupported" else status
     return failure(code, f"{where} answered {status}{said}", status=told, wait_seconds=wait, detail=detail)
@@ -240,7 +250,9 @@ def _plain(body: bytes) -> str:
 
 def _own_code(detail: Any) -> str:
     error = detail.get("error") if isinstance(detail, dict) else None
-    return str(error.get("code")) if isinstance(error, dict) else ""
+    if not isinstance(error, dict):
+        return ""
+    return _OF_KEY if error.get("type") == _OF_KEY else str(error.get("code"))
 
 
 def _is_of_key(detail: Any) -> bool:

@@ -11,7 +11,7 @@ from naru.messages import ChatEvent, ChatRequest, Extra, ImagePart, JsonObject, 
 from naru.models.answers.normalise import AnswerReader
 from naru.models.asking.answer_form import form_asked
 from naru.models.asking.strategy import OF_OLLAMA, strategy_for
-from naru.models.known import size
+from naru.models.known import sight, size
 from naru.models.known.context_length import of_ollama
 from naru.models.known.count import count
 from naru.models.known.knowledge import Knowledge, Said
@@ -135,7 +135,7 @@ class OllamaBackend(WireBackend):
             answer.close()
         chosen, longest = of_ollama(shown)
         told = self._context_tokens or chosen or min(longest or DEFAULT_CONTEXT, DEFAULT_CONTEXT)
-        return Said(told, size.of_ollama(shown))
+        return Said(told, size.of_ollama(shown), sees=sight.of_ollama(shown))
 
 
 class EventReader:

@@ -13,7 +13,7 @@ from naru.http1.reply import Reply
 from naru.messages import ChatEvent, ChatRequest, Extra
 from naru.models.answers.normalise import AnswerReader
 from naru.models.backend import InBatches, Take
-from naru.models.known import engines, size
+from naru.models.known import engines, sight, size
 from naru.models.known.adapt import Learned
 from naru.models.known.context_length import of_listed, of_props
 from naru.models.known.knowledge import Knowledge, Said
@@ -211,16 +211,18 @@ class OpenAIBackend(InBatches, Knowing):
     async def _said_of(self, model: str) -> Said:
         listed = decode(await self.http.get("/models"))
         row, parameters = of_listed(listed, model), size.of_listed(listed, model)
-        said = Said(row, parameters, engines.of_listed(listed))
+        said = Said(row, parameters, engines.of_listed(listed), sight.of_listed(listed, model))
         with suppress(ModelError):
             # What the engine runs with counts, not what the model was trained for.
             props = decode(await self._root.get("/props"))
-            said = Said(of_props(props) or row, parameters, engines.of_props(props) or said.schema_form)
+            sees = said.sees if (told := sight.of_props(props)) is None else told
+            said = Said(of_props(props) or row, parameters, engines.of_props(props) or said.schema_form, sees)
         if not said.schema_form and self._engine is None:
             with suppress(ModelError):
                 studio = decode(await self._root.get("/api/v0/models"))
                 if form := engines.of_lm_studio(studio):
-                    said = Said(of_listed(studio, model) or said.context_tokens, parameters, form)
+                    sees = sight.of_listed(studio, model)
+                    said = Said(of_listed(studio, model) or said.context_tokens, parameters, form, sees)
         return said
 
     async def models(self) -> Sequence[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from naru.errors import ModelError
-from naru.messages import ChatRequest, MediaPart
+from naru.messages import ChatRequest, MediaPart, Message
 from naru.models.answers.normalise import AnswerReader
 from naru.models.answers.parsing import answer_reader
 from naru.models.asking.answer_form import form_asked, in_words
@@ -24,6 +24,7 @@ _OUR_OWN = frozenset({OVERRIDE, OF_OLLAMA, "parallel_tool_calls"})
 """What is kept here, whatever the endpoint takes."""
 _NAMED = 5
 """Tools that are named, of those that are left out."""
+_GO_ON = Message("user", "Go on from where your last message ends, without repeating any of it.")
 _NO_LIST = frozenset({404, 405, 501})
 
 
@@ -105,6 +106,8 @@ class Tries:
             request = in_words(request, self._where)
         if self.learned.short_ids:
             request = replace(request, messages=with_short_ids(request.messages))
+        if self.learned.ends_with_user and request.messages and request.messages[-1].role == "assistant":
+            request = replace(request, messages=[*request.messages, _GO_ON])
         if self.learned.calls_need_tools and not request.tools:
             profile = replace(profile, tool_role=False)
         self._sent = prepare(request, profile, self._wire.carries, endpoint=self._where)
@@ -112,6 +115,8 @@ class Tries:
 
     def refused(self, error: ModelError) -> None:
         """Take a refusal in. Raises ModelError when nothing more can be tried."""
+        if error.code == "media_unsupported":
+            self.learned.profile = replace(self.profile, sees=False)
         if refused := self._trial.refused(error, self._offered.own_names(self._sent)):
             raise refused from (error if error is not refused else None)
 

@@ -52,6 +52,7 @@ PING = b'event: ping\ndata: {"type":"ping"}\n\n'
 def error_object(error: NaruError) -> JsonObject:
     """Return Anthropic's error object."""
     status = status_of(error)
+    status = 402 if error.code == "out_of_credit" else status
     kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "api_error")
     # The message may quote a provider's own words (S-67).
     said = REDACTOR.clean(str(error))

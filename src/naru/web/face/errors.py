@@ -48,7 +48,12 @@ def status_of(error: NaruError) -> int:
 
 
 def error_headers(error: NaruError) -> list[tuple[bytes, bytes]]:
-    """Return the headers that go with an error: Retry-After where the endpoint named one."""
+    """Return the headers that go with an error: Retry-After where the endpoint named one.
+
+    OpenAI's and Anthropic's packages ask again by themselves after a 429, unless they are told not to.
+    """
+    if error.code == "out_of_credit":
+        return [(b"x-should-retry", b"false")]
     seconds = getattr(error, "retry_after_seconds", None)
     if seconds is None:
         return []

@@ -98,7 +98,7 @@ class Models:
         await inform(hub.backend, model)
         profile = for_model(hub.backend, model).profile
         abilities = ["completion", "tools"]
-        abilities += [] if profile.images == "none" else ["vision"]
+        abilities += [] if profile.sees is False else ["vision"]
         abilities += [] if profile.reasoning in ("", "none") else ["thinking"]
         context = profile.context_tokens or hub.settings.model.context_tokens
         family: JsonObject = {"general.architecture": profile.family}

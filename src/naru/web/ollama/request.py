@@ -29,8 +29,12 @@ _NOT_KEPT = (0, "0", "0s", "0m")
 _KINDS: Kinds = {
     **dict.fromkeys(("prompt", "system", "suffix", "template"), (str,)),
     **dict.fromkeys(("tools", "messages", "images", "context"), (list,)),
-    "options": (dict,), "format": (str, dict), "raw": (bool,), "top_logprobs": (float,),
-    "think": (bool, str), "keep_alive": (str, float),
+    "options": (dict,),
+    "format": (str, dict),
+    "raw": (bool,),
+    "top_logprobs": (float,),
+    "think": (bool, str),
+    "keep_alive": (str, float),
 }
 _PICTURES = {"/9j/": "image/jpeg", "iVBOR": "image/png", "R0lG": "image/gif", "UklGR": "image/webp"}
 """How base64 of each kind begins."""

@@ -38,8 +38,8 @@ from naru.web.face.seam import KEEP_ALIVE, FaceEvent, Step
 from naru.web.openai.thoughts import Thoughts, Turn
 
 DONE = b"data: [DONE]\n\n"
-CODES = {"context_exceeded": "context_length_exceeded"}
-"""Where OpenAI has a word of its own, by which clients shorten a conversation."""
+CODES = {"context_exceeded": "context_length_exceeded", "out_of_credit": "insufficient_quota"}
+"""Where OpenAI has a word of its own, by which clients shorten a conversation, or ask no more."""
 
 
 def arguments_text(arguments: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ _SHELL_SCHEMA: JsonObject = {
     },
     "required": ["command"],
 }
-_HOSTED = "{where} is {kind!r}, a tool that OpenAI's servers run; it was not offered to the model."
+_THEIRS = "{where} is {kind!r}, a tool that OpenAI's own servers or models bring; it was not offered to the model."
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class _Reader:
                     self.take(one, f"{where}.tools[{position}]", str(item.get("name") or ""))
         else:
             # An offer, not an order: Codex sends some of them always.
-            self.notes.append(_HOSTED.format(where=where, kind=kind))
+            self.notes.append(_THEIRS.format(where=where, kind=kind))
 
     def _named(self, item: JsonObject, namespace: str) -> JsonObject:
         name = namespaced(namespace, item.get("name"))

@@ -186,6 +186,6 @@ class ObjectWriter:
 def error_of(error: NaruError) -> JsonObject:
     """Return a response's own error."""
     limited = isinstance(error, ModelError) and error.status == 429
-    code = "rate_limit_exceeded" if limited else CODES.get(error.code, "server_error")
+    code = CODES.get(error.code, "rate_limit_exceeded" if limited else "server_error")
     # The message may quote a provider's own words (S-67).
     return {"code": code, "message": REDACTOR.clean(str(error))}

@@ -15,7 +15,8 @@ from naru.web.face.seam import Pick
 
 _KINDS: Kinds = {
     **dict.fromkeys(("parameters", "input_schema"), (dict,)),
-    "description": (str,), "strict": (bool,),
+    "description": (str,),
+    "strict": (bool,),
 }
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """What a choice may say instead of a tool's name; `any` is Mistral's and Anthropic's word."""
