@@ -130,7 +130,7 @@ class _Reader:
             self._add({"role": "user", "content": f"{_BEFORE}\n{summary}"})
         elif kind not in _UNSEEN:
             raise BadRequestError(
-                f"{where} is of the type {kind!r}, which only OpenAI's own servers can read; leave it out.", param=where
+                f"{where} is of the type {kind!r}, which no model here can be shown; leave it out.", param=where
             )
 
     def flush(self) -> None:
