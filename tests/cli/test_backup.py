@@ -42,11 +42,16 @@ def test_servers_keys_and_the_audit_log_come_back(naru, tmp_path: Path, monkeypa
     assert "later" in naru("servers", "list").stdout, "what was there is moved, not removed"
 
 
-def test_a_backup_that_is_not_there_is_said_before_what_is(naru) -> None:
-    naru("keys", "create", "user")
-    refused = naru("restore", "none.tar.gz", code=Exit.NOT_FOUND).stderr
-    assert "none.tar.gz" in refused
-    assert "--replace" not in refused
+def test_what_is_no_backup_is_said_before_what_is_there(naru, tmp_path: Path) -> None:
+    naru("servers", "add", "docs", "https://h/mcp")
+    (tmp_path / "text.txt").write_text("no backup", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    with serving_lock(f"sqlite:{tmp_path / 'data' / 'naru.db'}", "http://127.0.0.1:1"):
+        assert "none.tar.gz, which is not there" in naru("restore", "none.tar.gz", code=Exit.NOT_FOUND).stderr
+        assert "folder, which is a folder" in naru("restore", str(tmp_path / "folder"), code=Exit.NOT_FOUND).stderr
+        refused = naru("restore", str(tmp_path / "text.txt"), code=Exit.USAGE).stderr
+        assert "is no backup of Naru" in refused
+        assert "--replace" not in refused
 
 
 def test_it_comes_back_on_another_machine(naru, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from naru.cli.parse import command
-from naru.errors import UserError
+from naru.errors import NotFoundError, UserError
 
 TOOLS = '[{"name": "ping", "parameters": {"type": "object", "properties": {"host": {"type": "string"}}}}]'
 REPLY = 'Checking.\n<tool_call>{"name": "ping", "arguments": {"host": "a",}}</tool_call>'
@@ -77,6 +77,8 @@ def test_bytes_that_are_no_text_and_a_file_of_tools_that_is_not_there_are_no_tra
     assert run(str(tmp_path / "reply"), "--tools", "a").exit_code == 0
     with pytest.raises(UserError, match=r"none\.json"):
         run(str(tmp_path / "reply"), "--tools", str(tmp_path / "none.json"))
+    with pytest.raises(NotFoundError, match="which is a folder"):
+        run(str(tmp_path))
 
 
 def test_without_tools_it_says_what_is_left_unread():

@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from naru.cli.checks.problem import check_named
 from naru.cli.terminal.lines import pasted
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.dialects import Parsed, Tool, parse, tools_from_openai
-from naru.errors import NotFoundError, UserError
+from naru.errors import UserError
 from naru.paths import found_at
 
 
@@ -72,11 +73,12 @@ def _read(where: str) -> str:
         is_typed = sys.stdin.isatty()
         written = pasted("Write or paste the model's text, then press Ctrl-D.") if is_typed else sys.stdin.buffer.read()
         return written.decode(errors="replace")
+    file, remedy = Path(where), "Give a file, or - for stdin."
+    check_named(file, remedy=remedy)
     try:
-        return Path(where).read_text(encoding="utf-8", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        kind = NotFoundError if isinstance(error, FileNotFoundError) else UserError
-        raise kind(f"Tried to read {where}: {error.strerror}.", remedy="Give a file, or - for stdin.") from error
+        raise UserError(f"Tried to read {where}: {error.strerror}.", remedy=remedy) from error
 
 
 def _unescaped(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from naru.cli.checks.problem import check_named
 from naru.cli.options import Config, settings_from
 from naru.cli.terminal.output import AsJson, print_json, print_note
 from naru.config import HubSettings
@@ -23,6 +24,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Put a backup back. No hub may run on that data folder; what was there is moved aside, never removed."""
+    check_named(file, remedy="Name what was made with: naru backup FILE")
+    backups.check_backup(file)
     settings = settings_from(config)
     hub, me = settings.hub, "naru restore"
     is_free = serving_lock(store_url(hub), me, remedy="Stop it, then put the backup back.")

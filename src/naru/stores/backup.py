@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from naru import __version__
-from naru.errors import ConfigError, ConflictError, NotFoundError, StoreError
+from naru.errors import ConfigError, ConflictError, StoreError
 from naru.stores.files.unusable import unusable
 
 MANIFEST = "naru-backup.json"
@@ -94,6 +94,16 @@ def make(folder: Path, target: Path, told: Told = lambda done, of: None) -> Back
     return made
 
 
+def check_backup(source: Path) -> None:
+    """Look at how a file begins: whether it is damaged further on shows when it is put back.
+
+    Raises:
+        ConfigError: it is no backup, or cannot be read.
+    """
+    with _reading(source):
+        pass
+
+
 def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backup, Path | None]:
     """Put a backup's files where the data folder is; what was there is moved aside, never removed.
 
@@ -103,13 +113,11 @@ def restore(source: Path, folder: Path, *, replace: bool = False) -> tuple[Backu
         The backup, and where the old folder is now.
 
     Raises:
-        NotFoundError: there is no such file.
         ConfigError: it is no backup, one of a newer Naru, or damaged; nothing was changed.
         ConflictError: something is kept there already and `replace` was not said.
         StoreError: it cannot be written.
     """
-    if not source.exists():
-        raise NotFoundError(f"There is no backup {source}.", remedy="Make one with: naru backup FILE")
+    check_backup(source)
     folder = folder.expanduser()
     inside = folder.is_mount() or (folder.is_dir() and not os.access(folder.parent, os.W_OK))
     held = list(folder.iterdir()) if folder.is_dir() else []
@@ -213,24 +221,31 @@ def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: Path) -> None
         shutil.copyfileobj(file, written)
 
 
-def _unpacked(source: Path, fresh: Path) -> Backup:
-    """Write a backup's files below `fresh`, each checked against its hash. Raises ConfigError, OSError."""
-    wrong = ConfigError(f"{source} is no backup of Naru, or it is damaged.", remedy="Make one with: naru backup FILE")
+@contextlib.contextmanager
+def _reading(source: Path) -> Iterator[tuple[tarfile.TarFile, gzip.GzipFile]]:
+    """Open a backup; what its reader finds wrong with it is told as that. Raises ConfigError, OSError of other files."""
     try:
         file = source.open("rb")
     except OSError as error:
         raise ConfigError(f"{source} cannot be read: {error.strerror}.", remedy="Let this user read it.") from error
     try:
-        with file, gzip.open(file) as whole:
-            with tarfile.open(fileobj=whole, mode="r:") as archive:
-                for member in archive:
-                    _put(archive, member, fresh)
-            while whole.read(_PIECE_BYTES):
-                pass  # to its end, where the checksum of all of it stands
+        with file, gzip.open(file) as whole, tarfile.open(fileobj=whole, mode="r:") as archive:
+            yield archive, whole
+    except _DAMAGED as error:
+        raise ConfigError(
+            f"{source} is no backup of Naru, or it is damaged.", remedy="Make one with: naru backup FILE"
+        ) from error
+
+
+def _unpacked(source: Path, fresh: Path) -> Backup:
+    """Write a backup's files below `fresh`, each checked against its hash. Raises ConfigError, OSError."""
+    with _reading(source) as (archive, whole):
+        for member in archive:
+            _put(archive, member, fresh)
+        while whole.read(_PIECE_BYTES):
+            pass  # to its end, where the checksum of all of it stands
         manifest = json.loads((fresh / MANIFEST).read_text(encoding="utf-8"))
         found = Backup(manifest["madeAt"], manifest["version"], manifest["files"])
-    except _DAMAGED as error:
-        raise wrong from error
     if manifest.get("format") != _FORMAT:
         raise ConfigError(f"{source} was made by a newer Naru ({found.version}).", remedy="Restore it with that one.")
     data = fresh / "data"
