@@ -134,6 +134,25 @@ def test_what_was_refused_is_not_in_the_audit_log(naru) -> None:  # S-61
     ]
 
 
+@pytest.mark.parametrize("words", ["list", "export", "check", "remove a", "enable a"])
+def test_a_store_that_is_not_there_is_none_to_read_and_is_not_made(naru, tmp_path: Path, words: str) -> None:
+    for store in ("file:none.json", "none.db"):
+        refused = naru("servers", *words.split(), "--store", store, code=Exit.NOT_FOUND).stderr
+        assert "There is no store" in refused
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("none")]
+
+
+@pytest.mark.parametrize("url", ["http://exa mple/mcp", "http://a..b/mcp", "http://exa%20mple", "http://.", "http://"])
+def test_a_url_without_a_hosts_name_is_no_server(naru, url: str) -> None:
+    assert "It is no http or https URL" in naru("servers", "add", "x", url, code=Exit.USAGE).stderr
+    assert "no http or https URL" in naru("connect", "void", "--url", url, code=Exit.USAGE).stderr
+
+
+@pytest.mark.parametrize("url", ["http://예제.한국:80/", "http://a_b-c.", "http://[::1]:8/mcp", "http://10.0.0.1"])
+def test_any_hosts_name_is_one(naru, url: str) -> None:
+    naru("servers", "add", "x", url)
+
+
 def test_a_store_that_cannot_be_read_is_told_once_and_is_no_empty_store(naru, tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"mcpServers": {"a": ', encoding="utf-8")

@@ -167,7 +167,7 @@ def _save(record: ServerRecord, settings: Settings, store: str, *, as_json: bool
         print_outcome(_shown(record), f"Added {record.name}: {_place(record)}", as_json=as_json)
         print_warnings([*Policy().warnings(record), *_not_there(record)])
 
-    _run(settings, store, work)
+    _run(settings, store, work, makes=True)
 
 
 @app.command()
@@ -251,9 +251,9 @@ def _switch(name: str, store: str, config: Path | None, *, is_on: bool, as_json:
     _run(settings_from(config), store, work)
 
 
-def _run(settings: Settings, store: str, work: Work) -> None:
+def _run(settings: Settings, store: str, work: Work, *, makes: bool = False) -> None:
     async def main() -> None:
-        async with open_stored(settings, store) as opened:
+        async with open_stored(settings, store, makes=makes) as opened:
             await work(opened)
 
     asyncio.run(main())

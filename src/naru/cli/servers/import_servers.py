@@ -75,7 +75,7 @@ def command(
     ours = [hub_url(settings)]
 
     async def work() -> None:
-        async with open_stored(settings, store) as opened:
+        async with open_stored(settings, store, makes=True) as opened:
             known = {record.name: record for record in await opened.list()}
             rows = plan(found, known, ours)
             if files and not rows and not as_json:

@@ -15,14 +15,23 @@ from naru.config import Settings, load_settings
 from naru.errors import NaruError, NotFoundError
 from naru.records import ServerRecord
 from naru.stores.base import Store
-from naru.stores.open import open_store, store_url
+from naru.stores.open import local_path, open_store, store_url
 from naru.telemetry.audit import audit_once
 from naru.telemetry.audited_store import AuditedStore
 
 
 @asynccontextmanager
-async def open_stored(settings: Settings, store: str = "") -> AsyncIterator[Store]:
-    """Open a store by its URL, or the hub's own. Raises ConfigError, StoreError."""
+async def open_stored(settings: Settings, store: str = "", *, makes: bool = False) -> AsyncIterator[Store]:
+    """Open a store by its URL, or the hub's own; a file that is named has to be there unless this command makes it.
+
+    Raises:
+        NotFoundError, ConfigError, StoreError.
+    """
+    path = local_path(store) if store and not makes else None
+    if path is not None and not path.exists():
+        raise NotFoundError(
+            f"There is no store {path}.", remedy="Name one that is there, or leave out --store for the hub's own."
+        )
     made = AuditedStore(open_store(store or store_url(settings.hub)), partial(audit_once, settings))
     await made.open()
     try:
