@@ -98,6 +98,23 @@ def test_a_script_that_ends_when_it_is_run_does_not_end_the_command_in_silence(t
     assert "SystemExit: 0" in done.stderr
 
 
+@pytest.mark.slow
+def test_a_function_that_cannot_be_a_tool_is_told_once_and_only_where_it_matters(tmp_path):
+    module = "def good() -> int:\n    return 1\n\n\ndef odd(kind: type) -> int:\n    return 1\n"
+    (tmp_path / "odd.py").write_text(module, encoding="utf-8")
+
+    def told(*words):
+        command = [sys.executable, "-m", "naru.cli.main", "tool", *words, "-m", "odd.py"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stderr
+
+    assert told("run", "good") == ""
+    listed = told("list")
+    assert listed.startswith("naru tool: odd is set aside: tool 'odd' cannot be read from JSON")
+    assert listed.count("\n") == 1
+    assert "'odd' is set aside" in told("run", "odd")
+    assert "'odd' is set aside" in told("schema", "odd")
+
+
 def test_what_to_do_next_names_the_modules_again():
     fits_not = run("run", *MODULE, "add").stderr
     assert f"Field required. See: naru tool schema -m {MODULE[1]} add" in fits_not

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import threading
 from collections.abc import Callable
@@ -65,6 +66,14 @@ def schema_hook(n: int, odd: Annotated[SchemaHookRaises, "odd"]) -> int:
     return n
 
 
+def a_class(n: int, kind: type[int]) -> int:
+    return n
+
+
+def functions(n: int, steps: list[Callable[[int], int]]) -> int:
+    return n
+
+
 def no_such_schema(n: int, odd: type[int] | complex) -> int:
     return n
 
@@ -74,6 +83,8 @@ BAD = {
     "max": (max, r"max tells no signature.*a function of your own"),
     "opaque": (opaque, r"parameter 'lock' \(Opaque\).*Annotate with .*Depends"),
     "in_a_list": (in_a_list, r"parameter 'locks'.*Depends"),
+    "a_class": (a_class, r"parameter 'kind' \(type\[int\]\): there is no such value in JSON.*Depends"),
+    "functions": (functions, r"parameter 'steps'.*no such value in JSON"),
     "hook": (hook, r"parameter 'odd' \(HookRaises\): RuntimeError: no hook today"),
     "schema_hook": (schema_hook, r"parameter 'odd'.*no schema today"),
 }
@@ -172,6 +183,26 @@ def test_a_method_marked_in_its_class_body_does_not_break_the_class():
     assert list(problems(registry)) == ["look"]
 
 
+@dataclasses.dataclass
+class Plan:
+    days: int
+    told: Callable[[int], None] | None = None
+    kind: type[int] = int
+
+
+async def test_what_no_json_can_say_is_left_out_where_it_has_a_default():
+    def told(
+        plan: Plan, at: int | Callable[[], int], done: Callable[[int], str] = str, kind: type | None = None
+    ) -> str:
+        return f"{done(plan.days)} {plan.kind.__name__} {kind}"
+
+    toolset = FunctionToolset([told])
+    (tool,) = await toolset.tools()
+    plan = {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]}
+    assert tool.input_schema["properties"] == {"plan": plan, "at": {"type": "integer"}}
+    assert (await toolset.call("told", {"plan": {"days": 2}, "at": 1}, CallContext())).text == "2 int None"
+
+
 def test_every_parameter_that_is_wrong_is_named():
     def two(first: Opaque, second: int, third: Callable[[HookRaises], None] | Opaque) -> None: ...
 
@@ -192,6 +223,6 @@ def test_what_no_json_value_is_is_asked_of_no_model(annotation: Any) -> None:
     def may(count: int, value: annotation = print, other: annotation | None = None) -> str:  # type: ignore[valid-type]
         return ""
 
-    with pytest.raises(TypeError, match=r"'value'.*no JSON value"):
+    with pytest.raises(TypeError, match=r"'value'.*no such value in JSON"):
         read_signature(needs)
     assert read_signature(may).schema["properties"].keys() - {"other"} == {"count"}

@@ -119,7 +119,7 @@ class CombinedToolset:
             tool = self.locate(name)
         toolset = self.toolsets.get(tool.server) if tool is not None else None
         if tool is None or toolset is None:
-            raise UnknownToolError(f"there is no tool {name!r}. {self._hint(name)}")
+            raise self.unknown(name)
         if not getattr(toolset, "validates_arguments", False):
             arguments = self._validator(self._names.name(tool) or name).validate(arguments, tool=tool.tool)
         return await toolset.call(tool.tool, arguments, context)
@@ -147,6 +147,12 @@ class CombinedToolset:
 
     def _ids(self) -> list[ToolId]:
         return [tool for tool in map(self._names.tool, self._offered) if tool is not None]
+
+    def unknown(self, name: str) -> UnknownToolError:
+        """Return the error for a name that no tool on offer has."""
+        reason = next((one.reason for one in self.set_aside if one.tool and one.tool == name), "")
+        said = f"{name!r} is set aside: {reason}." if reason else f"there is no tool {name!r}. {self._hint(name)}"
+        return UnknownToolError(said)
 
     def _hint(self, name: str) -> str:
         close = difflib.get_close_matches(name, self._offered, n=3, cutoff=0.6)

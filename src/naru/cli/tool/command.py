@@ -22,7 +22,7 @@ from naru.cli.tool.arguments import check_known, read_arguments
 from naru.cli.tool.sources import Sources
 from naru.cli.tool.ticket import inline_call, run_ticket
 from naru.encoding import encode
-from naru.errors import InvalidArgumentsError, NaruError, NotFoundError, UserError
+from naru.errors import InvalidArgumentsError, NaruError, UserError
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.stores.secrets.redact import REDACTOR
 from naru.tools.combined import CombinedToolset
@@ -146,15 +146,17 @@ async def _run(sources: Sources, name: str, arguments: JsonObject, timeout: floa
 async def _list(sources: Sources, name: str = "") -> list[ToolDefinition]:
     async with sources.toolset(name) as toolset:
         found = list(await toolset.tools())
+        if name:
+            chosen = await _named(toolset, name)
+            if not chosen:
+                error = toolset.unknown(name)
+                error.remedy = f"See: naru tool list {sources.again}".rstrip()
+                raise error
+            return chosen
         for problem in toolset.set_aside:
-            where = f"{problem.server}.{problem.tool}" if problem.tool else problem.server
+            where = ".".join(filter(None, (problem.server, problem.tool)))
             _write(sys.stderr, f"naru tool: {where} is set aside: {problem.reason}")
-        if not name:
-            return found
-        chosen = await _named(toolset, name)
-        if not chosen:
-            raise NotFoundError(f"there is no tool {name!r}.", remedy=f"See: naru tool list {sources.again}".rstrip())
-        return chosen
+        return found
 
 
 async def _named(toolset: CombinedToolset, name: str) -> list[ToolDefinition]:

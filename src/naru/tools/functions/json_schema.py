@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
-from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic.errors import (
+    PydanticInvalidForJsonSchema,
+    PydanticSchemaGenerationError,
+    PydanticUndefinedAnnotation,
+    PydanticUserError,
+)
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticOmit, core_schema
 
@@ -32,7 +37,10 @@ def _with_items(found: JsonSchemaValue) -> JsonSchemaValue:
 
 
 class PlainJsonSchema(GenerateJsonSchema):
-    """Pydantic's generator without the titles it makes up, and with bytes as base64."""
+    """Pydantic's generator without the titles it makes up, and with bytes as base64.
+
+    What JSON can never say, such as a function or a class, is left out where it may be, and else cannot be described.
+    """
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         """Leave out titles made from names: they say nothing new to a model."""
@@ -52,9 +60,29 @@ class PlainJsonSchema(GenerateJsonSchema):
         """As of an enum: its members may stand in a `Literal`."""
         return _with_items(super().literal_schema(schema))
 
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        """Say so in words for whoever wrote the annotation."""
+        raise PydanticInvalidForJsonSchema("there is no such value in JSON")
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        """As of a function: JSON has no classes."""
+        return self.handle_invalid_for_json_schema(schema, "")
+
+    def typed_dict_field_schema(self, schema: core_schema.TypedDictField) -> JsonSchemaValue:
+        """Leave out what may be left out and JSON has no word for."""
+        try:
+            return super().typed_dict_field_schema(schema)
+        except PydanticInvalidForJsonSchema:
+            if schema.get("required", True):
+                raise
+            raise PydanticOmit from None
+
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Leave out a default that JSON has no word for."""
-        found = super().default_schema(schema)
+        """Leave out a default that JSON has no word for, and what has no other value."""
+        try:
+            found = super().default_schema(schema)
+        except PydanticInvalidForJsonSchema:
+            raise PydanticOmit from None
         if not can_be_written(found.get("default")):
             del found["default"]
         return found
@@ -64,18 +92,6 @@ class PlainJsonSchema(GenerateJsonSchema):
         found = super().tagged_union_schema(schema)
         found.get("discriminator", {}).pop("mapping", None)
         return found
-
-    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:
-        """Accept any value where only Python can tell."""
-        return {}
-
-    def callable_schema(self, schema: core_schema.CallableSchema) -> JsonSchemaValue:
-        """Leave out what no JSON value is."""
-        raise PydanticOmit
-
-    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
-        """As of a callable: `type[int]`."""
-        raise PydanticOmit
 
 
 def can_be_written(value: Any) -> bool:
@@ -98,8 +114,6 @@ def type_to_json_schema(annotation: Any, *, mode: Literal["validation", "seriali
         schema = adapter.json_schema(schema_generator=PlainJsonSchema, mode=mode)
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError) as error:
         raise TypeError(f"no JSON Schema for {annotation!r}: {error.message}") from error
-    except PydanticOmit as error:
-        raise TypeError(f"no JSON Schema for {annotation!r}: no JSON value is one") from error
     return simplified(schema)
 
 

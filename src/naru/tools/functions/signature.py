@@ -196,8 +196,6 @@ def _schema(adapter: TypeAdapter[dict[str, Any]], parameters: list[Parameter]) -
     properties = schema.setdefault("properties", {})
     for parameter in parameters:
         if parameter.name not in properties:
-            if parameter.is_required:
-                raise TypeError("no JSON value is one; with a default, the model would not be asked for it")
             continue
         if parameter.description:
             properties[parameter.name]["description"] = parameter.description
