@@ -136,11 +136,16 @@ def test_where_json_is_asked_for_a_failure_is_json_too(naru, typed: str) -> None
     assert naru(*words, code=code).stdout == ""
 
 
-@pytest.mark.parametrize("typed", ["tools list --nosuch", "server list", "tools list a b"])
+@pytest.mark.parametrize("typed", ["", "tools list --nosuch", "server list", "tools list a b"])
 def test_where_json_is_asked_for_a_wrong_call_is_json_too(naru, typed: str) -> None:
     told = json.loads(naru(*typed.split(), "--json", code=Exit.USAGE).stdout)
     assert told["code"] == "usage"
     assert told["error"] in naru(*typed.split(), "--json", code=Exit.USAGE).stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("typed", ["--json servers list", "servers --json list", "servers secret --json list"])
+def test_an_option_that_is_typed_before_a_commands_name_is_told_where_it_belongs(naru, typed: str) -> None:
+    assert "No such option: --json before the command's name" in naru(*typed.split(), code=Exit.USAGE).stderr
 
 
 def test_the_json_of_a_program_is_not_asked_of_naru(naru) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import itertools
 import json
+import logging
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -27,13 +30,15 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when the command is run or its own help is asked for."""
 
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        """Read what stands before the command's name."""
+        with _wrong_usage_told():
+            return super().make_context(*given, **more)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; that it was called wrongly is told as JSON too, where that is asked for."""
-        try:
+        """Run the command."""
+        with _wrong_usage_told():
             return super().invoke(ctx)
-        except _UsageError as error:
-            _print_json(error.format_message(), "usage")
-            raise
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the command names in the table's order."""
@@ -66,6 +71,18 @@ class LazyGroup(TyperGroup):
         for title, rows in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), line) for name, (_, line) in rows.items()])
+
+
+@contextlib.contextmanager
+def _wrong_usage_told() -> Iterator[None]:
+    """Tell wrong usage as JSON too, where that is asked for; say of an option where it is none."""
+    try:
+        yield
+    except _UsageError as error:
+        if hasattr(error, "option_name") and error.ctx and isinstance(error.ctx.command, TyperGroup):
+            error.message = f"{error.message} before the command's name"
+        _print_json(error.format_message(), "usage")
+        raise
 
 
 def _loaded(path: str) -> Any:
@@ -133,6 +150,7 @@ def _print_json(said: str, code: str) -> None:
 def main() -> None:
     """Run the command line: a NaruError is one line on stderr and its exit code, never a traceback."""
     prepare()
+    logging.getLogger("naru").addHandler(logging.NullHandler())  # a command tells by itself what is wrong
     current_person.set(Person("local"))  # who runs a command is who may read the folder
     # Completion is set up for the bare name: shells look up a path by its last part.
     completes = any(argument.startswith(("--install-completion", "--show-completion")) for argument in sys.argv[1:])
