@@ -223,7 +223,7 @@ def _put(archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: Path) -> None
 
 @contextlib.contextmanager
 def _reading(source: Path) -> Iterator[tuple[tarfile.TarFile, gzip.GzipFile]]:
-    """Open a backup; what its reader finds wrong with it is told as that. Raises ConfigError, OSError of other files."""
+    """Open a backup; what its reader finds wrong with it is told as that. Raises ConfigError."""
     try:
         file = source.open("rb")
     except OSError as error:
