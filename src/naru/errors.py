@@ -142,3 +142,15 @@ class StoreUnavailableError(StoreError):
     """The store's database cannot be reached just now."""
 
     code = "store_unavailable"
+
+
+def foreign(error: BaseException) -> str:
+    """Return the kind and the words of an error that is none of ours; of a group its members', which it does not tell."""
+    try:
+        if isinstance(error, BaseExceptionGroup):
+            said = f"{error.message}: {'; '.join(map(foreign, error.exceptions))}"
+        else:
+            said = str(error).strip()
+    except Exception:  # noqa: BLE001  # its own words are foreign code too
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -263,9 +263,18 @@ def mute() -> None:
     raise MuteError
 
 
+async def works_side_by_side() -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(asyncio.to_thread(int, "x"))
+
+
 @pytest.mark.parametrize(
     ("function", "told"),
     [
+        (
+            works_side_by_side,
+            "ExceptionGroup: unhandled errors in a TaskGroup: ValueError: invalid literal for int() with base 10: 'x'",
+        ),
         (leaves, "SystemExit: usage: …"),
         (leaves_too, "SystemExit: 3"),
         (awaits_what_was_cancelled, "CancelledError"),

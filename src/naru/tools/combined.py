@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from naru.errors import ConflictError, NaruError, UnknownToolError
+from naru.errors import ConflictError, NaruError, UnknownToolError, foreign
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.arguments.validate import ArgumentsValidator
 from naru.tools.names import NameMap, ToolId
@@ -60,11 +60,7 @@ class CombinedToolset:
         for server, listing in zip(servers, listings, strict=True):
             # A cancellation that is listed is not ours: something that the server's own code waited for.
             if isinstance(listing, Exception | asyncio.CancelledError):
-                told = (
-                    str(listing)
-                    if isinstance(listing, NaruError)
-                    else f"{type(listing).__name__}: {listing}".rstrip(": ")
-                )
+                told = str(listing) if isinstance(listing, NaruError) else foreign(listing)
                 aside.append(SetAside(server, "", told))
                 continue
             if isinstance(listing, BaseException):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from naru.errors import NaruError
+from naru.errors import NaruError, foreign
 from naru.messages import Json, JsonObject, ToolResult
 from naru.tools.functions.registry import REGISTRY
 from naru.tools.functions.toolset import FunctionToolset
@@ -44,7 +44,7 @@ async def execute_tool(
     except NaruError as error:
         return _failure(str(error))
     except Exception as error:  # noqa: BLE001  # V6: every failure has the same shape
-        return _failure(f"{type(error).__name__}: {error}")
+        return _failure(foreign(error))
 
 
 def run_tool(name: str, arguments: JsonObject | None = None, **options: Any) -> JsonObject:

@@ -100,9 +100,10 @@ def told_misspelt(misspelt: Mapping[str, str]) -> list[str]:
 
 
 def _explained(error: Any) -> str:
-    path = ".".join(str(step) for step in error.instance_path) or "arguments"
+    path = ".".join(str(step) for step in error.instance_path)
     message = str(error.message)
-    return f"{path}: {message if len(message) <= MAX_MESSAGE else '…' + message[-MAX_MESSAGE:]}"
+    shown = message if len(message) <= MAX_MESSAGE else "…" + message[-MAX_MESSAGE:]
+    return f"{path}: {shown}" if path else shown
 
 
 def _who(tool: str) -> str:

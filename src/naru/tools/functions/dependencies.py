@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanag
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from naru.errors import NaruError, ToolError
+from naru.errors import NaruError, ToolError, foreign
 from naru.tools.functions.annotations import resolve, resolve_class, unwrap
 from naru.tools.functions.inject import Dependency, Injection, Scope, ToolContext, injection_of
 from naru.tools.functions.threads import WORKERS
@@ -142,7 +142,7 @@ class _CallScope:
         except (NaruError, _MissingError):
             raise
         except Exception as error:  # a provider is foreign code
-            raise self._failure(path[:-1], path[-1], f"{type(error).__name__}: {error}") from error
+            raise self._failure(path[:-1], path[-1], foreign(error)) from error
         self._opened[provider] = value
         return value
 

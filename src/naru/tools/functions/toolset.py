@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from naru.errors import ConflictError, NaruError, ToolError, ToolTimeoutError, UnknownToolError
+from naru.errors import ConflictError, NaruError, ToolError, ToolTimeoutError, UnknownToolError, foreign
 from naru.messages import JsonObject, ToolDefinition, ToolResult
 from naru.tools.deadline import DeadlineExceededError, within
 from naru.tools.functions.dependencies import Container, DependencyError
@@ -134,8 +134,4 @@ class FunctionToolset:
 
 
 def _failed(error: BaseException) -> ToolResult:
-    try:
-        text = str(error).strip()
-    except Exception:  # noqa: BLE001  # its own words are foreign code too
-        text = ""
-    return ToolResult.of_text(f"{type(error).__name__}: {text}" if text else type(error).__name__, is_error=True)
+    return ToolResult.of_text(foreign(error), is_error=True)
