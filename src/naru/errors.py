@@ -145,7 +145,7 @@ class StoreUnavailableError(StoreError):
 
 
 def foreign(error: BaseException) -> str:
-    """Return the kind and the words of an error that is none of ours; of a group its members', which it does not tell."""
+    """Return the kind and the words of an error that is none of ours; of a group those of its members, too."""
     try:
         if isinstance(error, BaseExceptionGroup):
             said = f"{error.message}: {'; '.join(map(foreign, error.exceptions))}"
