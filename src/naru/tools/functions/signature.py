@@ -174,6 +174,7 @@ def _type_text(annotation: Any) -> str:
 
 def _one_line(error: Exception) -> str:
     told = error.message if isinstance(error, PydanticErrorMixin) else f"{type(error).__name__}: {error}"
+    told, _, _ = told.partition(". Set `arbitrary_types_allowed")  # pydantic's advice, which helps no tool
     return " ".join(told.split("\n", 1)[0].split()).rstrip(".")
 
 
