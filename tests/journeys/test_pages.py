@@ -77,6 +77,21 @@ def test_an_answer_is_markdown_and_nothing_in_it_runs_or_leaves(browser: Browser
     browser.wait(lambda: inside(browser, ".answer h3") == ["Staff"])
 
 
+def test_a_question_of_many_lines_leaves_room_for_the_rest(browser: Browser) -> None:
+    asked = {"model": "m+tools", "messages": [{"role": "user", "content": "Who is where, and since when? " * 60}]}
+    browser.open("runs")
+    browser.fetch("/v1/chat/completions", "POST", json.dumps(asked))
+    browser.look(390, "light")
+    browser.open("runs")
+    height = "return document.querySelector(arguments[0]).getBoundingClientRect().height"
+    browser.wait(lambda: "since when?" in browser.text)
+    assert browser.driver.execute_script(height, ".list .name") < 80
+    browser.driver.execute_script("document.querySelector('.list a').click()")
+    browser.wait(lambda: "since when?" in "".join(inside(browser, "h1")))
+    assert browser.driver.execute_script(height, "h1") < 160
+    browser.look(1280, "light")
+
+
 def test_a_file_of_the_page_that_once_did_not_come_is_asked_for_again(browser: Browser) -> None:
     def blocked(*urls: str) -> None:
         browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": list(urls)})

@@ -13,7 +13,7 @@ const kind = (reason) => (reason === "answered" ? "good" : ["failed", "model_fai
 
 function row(run) {
   return h("li", { "data-id": run.id }, h("a", { className: "item", href: `#/runs/${run.id}` },
-    h("span", { className: "name" }, run.question.slice(0, 200) || run.id),
+    h("span", { className: "name" }, run.question.slice(0, 600) || run.id),
     h("span", { className: "about" }, `${run.model} · ${when(run.started_at)}`),
     h("span", { className: "side" }, h("span", {}, t("seconds", { seconds: run.seconds.toFixed(1) })),
       h("span", { className: `state ${kind(run.reason)}` }, named(run.reason)))));

@@ -1,5 +1,5 @@
 // Every word a person reads, in English and Korean; a test holds both complete and none unused.
-const words = {
+export const words = {
   // pages
   overview: ["Overview", "개요"],
   servers: ["Servers", "서버"],
@@ -139,7 +139,7 @@ const words = {
   addedSome: ["Added {names}.", "추가함: {names}"],
   badLine: ["Not understood: {line}", "알 수 없는 줄: {line}"],
   // approvals
-  approvalsLead: ["Tools that changed, or came later, since they were approved. They are not offered until you approve them.", "승인한 뒤에 바뀌었거나 새로 생긴 도구입니다. 승인할 때까지 제공하지 않습니다."],
+  approvalsLead: ["Calls that your rules hold wait here, and tools that changed or came later: none runs or is offered until you allow it.", "규칙에 따라 멈춘 호출과, 승인한 뒤에 바뀌었거나 새로 생긴 도구가 여기서 기다립니다. 허용할 때까지 실행하거나 제공하지 않습니다."],
   noApprovals: ["Nothing waits for approval.", "승인을 기다리는 것이 없습니다."],
   heldCalls: ["Calls that wait for a yes", "승인을 기다리는 호출"],
   waitsUntil: ["waits until {time}", "{time}까지 기다림"],
@@ -356,9 +356,6 @@ const keep = (name, value) => { try { localStorage.setItem(name, value); } catch
 let language = kept("language") ?? (navigator.language.startsWith("ko") ? "ko" : "en");
 document.documentElement.lang = language;
 
-// English lines that have a Korean form of their own: none of them may stand on a Korean page.
-export const englishOnly = () => Object.values(words).filter(([english, korean]) => english !== korean).map(([english]) => english)
-  .filter((english) => english !== "한국어" && !english.includes("{"));
 export const isKorean = () => language === "ko";
 export const has = (key) => Object.hasOwn(words, key);
 export function t(key, values = {}) {
