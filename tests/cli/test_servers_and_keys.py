@@ -193,6 +193,7 @@ def test_a_program_that_is_not_there_is_told_when_it_is_added(naru) -> None:
     added = naru("servers", "add", "docs", "docs.example.com/mcp")
     assert "There is no program docs.example.com/mcp" in added.stderr
     assert "https://" in added.stderr
+    assert "https://" not in naru("servers", "add", "mine", "./none").stderr, "a path is no URL without its scheme"
     for dead in ("ftp://h/", "https://"):
         refused = naru("servers", "add", "dead", dead, code=Exit.USAGE).stderr
         assert dead in refused

@@ -143,6 +143,7 @@ def test_a_syntax_error_says_its_line(naru, tmp_path: Path) -> None:
     file.write_text('{"mcpServers": {\n "a": ]}', encoding="utf-8")
     shown = naru("validate", str(file), code=Exit.NOT_WELL).stdout
     assert f"{file}:2" in shown
+    assert "It cannot be read as JSON: Expecting value" in shown
 
 
 def test_good_files_and_a_fresh_installation_are_well(naru, tmp_path: Path) -> None:

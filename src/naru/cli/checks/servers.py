@@ -40,10 +40,10 @@ def check_servers_file(path: Path) -> list[Problem]:
     except NaruError as error:
         return [Problem(Level.ERROR, str(path), "", error.message, error.remedy)]
     except (ValueError, tomllib.TOMLDecodeError) as error:
-        at = _POSITION.search(str(error))
+        at, kind = _POSITION.search(str(error)), "TOML" if path.suffix == ".toml" else "JSON"
         return [
             Problem(
-                Level.ERROR, str(path), "", f"{str(error)[:1].upper()}{str(error)[1:]}.",
+                Level.ERROR, str(path), "", f"It cannot be read as {kind}: {error}.",
                 "Servers stand under mcpServers (or servers, mcp_servers), each with command or url.",
                 int(at[1]) if at else None,
             )

@@ -273,7 +273,8 @@ def _not_there(record: ServerRecord) -> list[str]:
     """Say when a program cannot be found, which may be a URL without its scheme."""
     faults = [one for one in check_record(record, record.name) if one.field.endswith((".command", ".url"))]
     command = str(record.config.get("command") or "")
-    hint = " A URL begins with http:// or https://." if "." in command and not Path(command).exists() else ""
+    is_like_a_host = "." in command.partition("/")[0].strip(".") and not Path(command).exists()
+    hint = " A URL begins with http:// or https://." if is_like_a_host else ""
     return [f"{one.message} {one.remedy}{hint}" for one in faults]
 
 
