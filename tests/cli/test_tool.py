@@ -125,6 +125,10 @@ def test_a_module_that_is_not_there_is_said():
     done = run("run", "--module", "no.such.module", "x")
     assert done.exit_code == 2
     assert "no.such.module" in done.stderr
+    for folder in (".", "tests/", "./tests"):
+        done = run("list", "--module", folder)
+        assert f"'{folder}' names a file of tools, and" in str(done.exception)
+        assert "is a folder. Correct the path; a module is named without .py" in str(done.exception)
 
 
 def test_nothing_that_a_tool_returns_steers_the_terminal():

@@ -50,6 +50,10 @@ def test_what_works_is_listed_beside_what_does_not(broken) -> None:
     assert len(rows) == 4
     assert done.stderr.count("no-such-program-here") == 1
     assert {one["server"] for one in json.loads(broken("tools", "list", "--json").stdout)} == {"hr"}
+    assert broken("tools", "show", "search_docs").stdout == broken("tools", "show", "hr__search_docs").stdout
+    broken("servers", "add", "other", "--", sys.executable, "-m", "naru.builtins.hr.server")
+    several = broken("tools", "show", "search_docs", code=3).stderr
+    assert "Say which: hr__search_docs, other__search_docs." in several
 
 
 DOCTOR = ("doctor", "--base-url", "http://127.0.0.1:9/v1", "--model", "x")

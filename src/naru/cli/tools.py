@@ -66,11 +66,15 @@ def show(
     """Show a tool's description and parameters."""
     offered = offered_tools(settings_from(config))
     found = next((tool for tool in offered.tools if tool.name == name), None)
+    of_that_name = [tool for tool in offered.tools if tool.name == f"{tool.server}__{name}"]
+    if found is None and len(of_that_name) == 1:
+        (found,) = of_that_name  # as `naru tool run` takes it
     if found is None:
         has_tools = {tool.server for tool in offered.tools}
         silent = [server for server in offered.servers if server not in has_tools and name.startswith(f"{server}__")]
         hint = f"Server {silent[0]} offers nothing now: naru servers explain {silent[0]}. " if silent else ""
-        hint = hint or near(name, [tool.name for tool in offered.tools])
+        several = f"Say which: {', '.join(tool.name for tool in of_that_name)}. " if of_that_name else ""
+        hint = hint or several or near(name, [tool.name for tool in offered.tools])
         raise NotFoundError(f"No tool named {name!r} is offered.", remedy=f"{hint}See: naru tools list")
     if as_json:
         print_json(_data(found))

@@ -38,7 +38,8 @@ def find_beside(folder: Path) -> None:
 
 def is_file(target: str) -> bool:
     """Tell whether somebody means a file rather than a module."""
-    return target.endswith(".py") or "/" in target or "\\" in target or ("." in target and Path(target).is_file())
+    is_no_module = not all(target.split(".")) or Path(target).is_file()
+    return target.endswith(".py") or "/" in target or "\\" in target or ("." in target and is_no_module)
 
 
 def file_of(target: str) -> Path:
@@ -50,7 +51,8 @@ def file_of(target: str) -> Path:
     path = Path(target).expanduser().absolute()
     remedy = "Correct the path; a module is named without .py, such as my_package.tools."
     if not path.is_file():
-        raise ConfigError(f"{target!r} names a file of tools, and {path} is not there.", remedy=remedy)
+        what = "a folder" if path.is_dir() else "not there"
+        raise ConfigError(f"{target!r} names a file of tools, and {path} is {what}.", remedy=remedy)
     if path.suffix != ".py":
         raise ConfigError(f"{target!r} names a file of tools, and {path.name} is no .py file.", remedy=remedy)
     return path
