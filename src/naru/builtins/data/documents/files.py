@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import itertools
 import json
 import os
 import re
 import stat
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from typing import Any
 import yaml
 
 from naru.builtins.data.documents.blocks import blocks_of
+from naru.builtins.data.documents.csv_lines import DELIMITERS, csv_lines
 from naru.builtins.data.documents.document import Document, Reading, UnreadableError
 from naru.builtins.data.documents.headings import (
     LINES_ABOVE,
@@ -39,14 +38,10 @@ from naru.builtins.data.documents.text import decoded, decoded_as
 from naru.builtins.data.documents.values import json_value, json_values, yaml_values
 from naru.errors import ConfigError
 
-DELIMITERS = ",;\t|"
 MAX_FILE_BYTES = 256 * 2**20
 _LINES_LOOKED_AT = 20
 _HEADINGS_ALONE = "it holds nothing below its headings"
 _CHARACTERS_LOOKED_AT = 65_536
-_SEPARATOR = re.compile(r'"?sep=(.)"?\r?\n', re.IGNORECASE)
-"""How Excel is told what stands between the cells."""
-_END = "\x1a"
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([\w-]+)""", re.IGNORECASE)
 _PDF, _ARCHIVE = b"%PDF-", b"PK\x03\x04"
 _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -191,15 +186,10 @@ def _nested(value: Any, name: str, reading: Reading) -> None:
 
 
 def _csv(raw: bytes, name: str, reading: Reading) -> None:
-    text = _text(raw, name, reading).lstrip("\r\n")
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    told = _SEPARATOR.match(text)
-    text = text[told.end() :] if told else text
-    delimiter = told[1] if told else _delimiter(text)
-    lines = csv.reader(itertools.chain(io.StringIO(text, newline=""), [_END]), delimiter=delimiter)
+    _, lines = csv_lines(_text(raw, name, reading))
     whole: list[list[str]] = []
     try:
-        whole.extend(_closed(lines))
+        whole.extend(lines)
     finally:
         below = _tables(whole, f"{name}#", (), reading)
     if any(whole) and not below:
@@ -247,40 +237,6 @@ def _titles(lines: Sequence[Sequence[str]], number: int, before: str, reading: R
     for at, line in enumerate(lines, number):
         place = f"{before}{at}"
         reading.add(Document(place, "; ".join(filter(None, line)), place))
-
-
-def _delimiter(text: str) -> str:
-    """Choose what cuts most of the first lines as it cuts the headings."""
-    start = text[:_CHARACTERS_LOOKED_AT]
-
-    def fit(delimiter: str) -> tuple[int, int, int]:
-        lines = list(
-            itertools.islice(csv.reader(io.StringIO(start, newline=""), delimiter=delimiter), _LINES_LOOKED_AT)
-        )
-        width = len(lines[0]) if lines else 0
-        alike = sum(len(line) == width for line in lines) if width > 1 else 0
-        return alike, width, -DELIMITERS.index(delimiter)
-
-    return max(DELIMITERS, key=fit)
-
-
-def _closed(lines: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the lines before the mark of the end; when that is within quotes, so is what stands before it.
-
-    Raises:
-        UnreadableError: a quote is not closed.
-    """
-    held = next(lines)
-    for line in lines:
-        yield held
-        held = line
-    if held != [_END]:
-        begins = next(filter(None, held), "")[:40].split("\n", 1)[0]
-        left = "\n".join(held).rstrip(f"\n{_END}").count("\n") - len(held) + 1
-        after = f"{left} line{'s' * (left != 1)} after it"
-        raise UnreadableError(
-            f"a quote in the row that begins with {begins!r} is never closed; it and {after} are left out"
-        )
 
 
 def _add(row: Row, before: str, reading: Reading) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
 
+from naru.builtins.data.databases.duckdb.csv_source import CsvSource, csv_source
 from naru.builtins.data.databases.gather import quoted, text_literal
 from naru.builtins.data.databases.open import TABLE_SUFFIXES
 from naru.builtins.data.documents.document import UnreadableError
-from naru.builtins.data.documents.files import MAX_FILE_BYTES
-from naru.builtins.data.documents.text import decoded_as
 
 _MARK = '"'
 _CSV = "read_csv"
@@ -21,7 +21,6 @@ _READERS = {
     **dict.fromkeys((".csv", ".tsv", ".tab"), _CSV),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "read_json"),
 }
-_OF_COMMAS = r"\s*[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?\s*"
 _PACKED = ".gz"
 _TOLD = 5
 """Files of a folder that holds no table."""
@@ -71,11 +70,11 @@ def view_files(connection: duckdb.DuckDBPyConnection, path: Path, copies: Path) 
         try:
             if not file.is_file():
                 raise UnreadableError("it is a pipe, a device or a link to nothing")
-            if assumed := _view(connection, name, file, reader, copies / f"{len(seen)}.csv"):
-                left_out.append(f"{within.as_posix()} is read as {assumed}, which it does not say")
+            told = _view(connection, name, file, reader, copies / f"{len(seen)}.csv")
+            left_out.extend(f"{within.as_posix()} {one}" for one in told)
         except (duckdb.Error, UnreadableError) as error:
-            told = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
-            left_out.append(f"{within.as_posix()} is left out: {told}")
+            reason = " ".join(filter(None, map(str.strip, str(error).splitlines()[:2])))
+            left_out.append(f"{within.as_posix()} is left out: {reason}")
         else:
             seen.add(name.casefold())
     if not seen:
@@ -91,53 +90,13 @@ def called(within: Path) -> str:
     return "_".join(within.with_suffix("").parts).replace(".", "_")
 
 
-def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> str:
-    """Make one view and return the encoding that was assumed: such a text is read from a copy in UTF-8."""
-
-    def make(source: Path) -> None:
-        path = text_literal(str(source), "DuckDB")
-        table = f"{reader}({path})"
-        numbers = _with_commas(connection, table, path) if reader == _CSV else {}
-        told = f" REPLACE ({', '.join(f'{number} AS {column}' for column, number in numbers.items())})" * bool(numbers)
-        connection.execute(f"CREATE VIEW {quoted(name, _MARK)} AS SELECT *{told} FROM {table}")  # noqa: S608  # quoted
-
-    try:
-        make(file)
-    except duckdb.Error:
-        raw = file.read_bytes() if reader == _CSV and file.stat().st_size <= MAX_FILE_BYTES else b""
-        if not raw or file.suffix.lower() == _PACKED or _is_utf8(raw):
-            raise
-        text, assumed = decoded_as(raw)
-        copy.write_text(text, encoding="utf-8", newline="")
-        make(copy)
-        return assumed
-    return ""
-
-
-def _with_commas(connection: duckdb.DuckDBPyConnection, table: str, path: str) -> dict[str, str]:
-    """Return the columns whose every text is a number as `1.234,50`, each with what makes it one.
-
-    Where `;` parts a file's cells, `,` parts a number: the engine, told so, would take the points out of versions too.
-    """
-    with contextlib.suppress(duckdb.Error):  # said by what reads it
-        if connection.execute(f"SELECT delimiter FROM sniff_csv({path})").fetchall() != [(";",)]:  # noqa: S608  # a literal
-            return {}
-        described = connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()  # noqa: S608  # a literal
-        texts = [quoted(column, _MARK) for column, kind, *_ in described if kind == "VARCHAR"]
-        tests = (f"bool_and(regexp_full_match({one}, '{_OF_COMMAS}')) AND bool_or({one} LIKE '%,%')" for one in texts)
-        asked = ", ".join(tests)
-        found = connection.execute(f"SELECT {asked} FROM {table}").fetchone() if texts else None  # noqa: S608  # quoted
-        return {
-            one: f"CAST(replace(replace({one}, '.', ''), ',', '.') AS DOUBLE)"
-            for one, is_number in zip(texts, found or (), strict=False)
-            if is_number
-        }
-    return {}
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+def _view(connection: duckdb.DuckDBPyConnection, name: str, file: Path, reader: str, copy: Path) -> Sequence[str]:
+    """Make one view, with the units of its columns as comments, and return what is told of the file."""
+    view = quoted(name, _MARK)
+    path = text_literal(str(file), "DuckDB")
+    source = csv_source(connection, file, copy) if reader == _CSV else CsvSource(f"SELECT * FROM {reader}({path})")  # noqa: S608
+    connection.execute(f"CREATE VIEW {view} AS {source.select}")
+    for column, unit in source.units.items():
+        told = text_literal(f"unit: {unit}", "DuckDB")
+        connection.execute(f"COMMENT ON COLUMN {view}.{quoted(column, _MARK)} IS {told}")
+    return source.told
