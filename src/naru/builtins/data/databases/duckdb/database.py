@@ -241,13 +241,13 @@ class _Judge:
             raise RefusedStatementError(
                 f"Only one statement is run, and these are {len(statements)}.", remedy=ONE_SELECT
             )
-        for depth, node in _nodes(statements[0]):
+        for depth, named, node in _nodes(statements[0]):
             if depth > MAX_DEPTH:
                 raise RefusedStatementError("The statement is nested too deeply.", remedy="Write it flatter.")
-            if why := self._refusal(node):
+            if why := self._refusal(node, named):
                 raise RefusedStatementError(f"This tool only reads: {why}.", remedy="Write the query without it.")
 
-    def _refusal(self, node: dict[str, Any]) -> str:
+    def _refusal(self, node: dict[str, Any], named: Set[str]) -> str:
         kind = str(node.get("type"))
         if kind.endswith("_NODE") and kind not in _QUERIES:
             return f"{kind.partition('_')[0]} is no SELECT"
@@ -255,12 +255,14 @@ class _Judge:
             return "parameters such as ? have no value here"
         if kind == "SHOW_REF":
             return "SHOW, DESCRIBE and SUMMARIZE are no SELECT"
+        if kind == "BASE_TABLE" and node["qualified_name"]["path"] in ([name] for name in named):
+            kind = "CTE"
         if kind == "BASE_TABLE" and any(letter in str(node.get("table_name")) for letter in "/\\*:."):
-            named = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
+            place = str(node.get("schema_name") or "main").lower(), str(node["table_name"]).lower()
             table = called(Path(str(node["table_name"])))
-            is_known = (named[0], table.lower()) in self._tables
+            is_known = (place[0], table.lower()) in self._tables
             hint = f", whose table is {table}" if is_known else " or called like one"
-            return "" if named in self._tables else f"{node['table_name']!r} is a file{hint}"
+            return "" if place in self._tables else f"{node['table_name']!r} is a file{hint}"
         if kind == "BASE_TABLE" and str(node.get("table_name")).lower() in self._views_of_the_engine:
             return f"{node['table_name']} tells of the process"
         if kind == "TABLE_FUNCTION":
@@ -289,20 +291,29 @@ def _is_made_in_steps(query: str) -> bool:
     return False
 
 
-def _nodes(tree: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield every object of the tree with its depth; a generic walk cannot miss a kind of node."""
-    stack = [(0, tree)]
+def _nodes(tree: Any) -> Iterator[tuple[int, Set[str], dict[str, Any]]]:
+    """Yield every object of the tree, with its depth and the names that WITH gives there.
+
+    A generic walk cannot miss a kind of node.
+    """
+    stack: list[tuple[int, Set[str], Any]] = [(0, frozenset(), tree)]
     while stack:
-        depth, node = stack.pop()
+        depth, named, node = stack.pop()
         if isinstance(node, dict):
-            yield depth, node
+            yield depth, named, node
             function = node.get("function")
             if node.get("type") == "TABLE_FUNCTION" and isinstance(function, dict):
                 # It has been judged as a table function; what it is given is still to come.
                 node = {**node, "function": {**function, "class": ""}}
-            stack.extend((depth + 1, value) for value in node.values())
+            for one in node.get("cte_map", {}).get("map", ()):
+                stack.append((depth + 1, named - {one["key"]}, one["value"]))
+                named = named | {one["key"]}
+            if node.get("type") == "RECURSIVE_CTE_NODE":  # whose other half begins without it
+                stack.append((depth + 1, named | {node["cte_name"]}, node.get("right")))
+                node = {**node, "right": None}
+            stack.extend((depth + 1, named, value) for name, value in node.items() if name != "cte_map")
         elif isinstance(node, list):
-            stack.extend((depth + 1, value) for value in node)
+            stack.extend((depth + 1, named, value) for value in node)
 
 
 def _run(cursor: duckdb.DuckDBPyConnection, asked: Asked, limits: Limits) -> QueryResult:
