@@ -121,7 +121,10 @@ def test_every_encoding_gives_the_same_document(name: str, raw: bytes, tmp_path:
     [
         ("cp949", "이름\n홍길동"),
         ("cp1252", "Größe der Straße – in €"),
+        ("cp1252", "Það er gott að búa á Íslandi"),
         ("cp1250", "liczba części, długość"),
+        ("cp1250", "Objednávka: Růžička, Kovařík"),
+        ("cp1250", "Kérjük, erősítse meg a rendelést"),
         ("cp1254", "müşteri adı ve soyadı"),
         ("cp932", "歩留まり 率"),
         ("euc_jp", "部品の番号です"),

