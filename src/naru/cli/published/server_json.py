@@ -88,7 +88,7 @@ def read_server_json(document: Any, where: str) -> Published:
         found.ways.append(_package(kind, package, version))
     for remote in _objects(document.get("remotes")):
         kind = str(remote.get("type") or remote.get("transportType") or "")
-        if kind not in _REMOTE or not is_http(str(remote.get("url") or "")):
+        if kind not in _REMOTE or not is_http(_PLACEHOLDER.sub("1", str(remote.get("url") or ""))):
             found.left_out.append(f"a remote of type {kind or 'none'} is not read")
             continue
         found.ways.append(_remote(_REMOTE[kind], remote))
