@@ -54,13 +54,13 @@ SPILLS = (
     "GROUP BY 1)"
 )
 WRITES = (
-    "COPY (SELECT 'gone' AS a) TO '{folder}/lots.csv'",
-    "COPY (SELECT 'gone' AS a) TO '{folder}/lots.csv' (USE_TMP_FILE false)",
     "COPY lots TO '{folder}/new.parquet' (FORMAT parquet)",
     "COPY lots TO '{folder}/parts' (PARTITION_BY lot_id)",
     "EXPORT DATABASE '{folder}/all'",
     "ATTACH '{folder}/new.duckdb' AS fresh",
     "WITH x AS (COPY lots TO '{folder}/new.csv') SELECT 1",
+    "COPY (SELECT 'gone' AS a) TO '{folder}/lots.csv'",
+    "COPY (SELECT 'gone' AS a) TO '{folder}/lots.csv' (USE_TMP_FILE false)",
 )
 
 
