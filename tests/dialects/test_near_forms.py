@@ -421,3 +421,11 @@ def test_an_argument_s_name_that_begins_with_an_escaped_underscore_is_read():
     for text in (r"[fly(\_from='Seoul', to='Oslo')]", r"[fly(to='Oslo', \_from='Seoul')]"):
         (call,) = read_every_way(text, [tool]).calls
         assert call.arguments == {"_from": "Seoul", "to": "Oslo"}
+
+
+@pytest.mark.parametrize("unit", [f"[{UNIT}]", f"[[{UNIT}]]", f"```json\n[{UNIT}]\n```", f"{UNIT},"])
+def test_prose_after_calls_without_a_closing_tag_is_the_content_alone(unit):
+    prose = "I'll tell you once I have the result."
+    parsed = read_every_way(f"<|tool_call|>{unit}\n\n{prose}", TOOLS)
+    assert [(call.name, call.arguments) for call in parsed.calls] == [LS]
+    assert parsed.content == prose

@@ -69,6 +69,8 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
     layout = (yield from _suffixed_layout(source)) if row.name == "hy" else _layout(row.closers, row.inside)
     before = len(writer.calls)
     while True:
+        some = len(writer.calls) > before
+        writer.extend(source.offset if some else 0)  # what was read so far stands where prose begins, not a call
         offset = solid(source)
         if offset < 0:
             offset = yield from space_end(source)
@@ -79,7 +81,6 @@ def read_tagged(source: Source, writer: CallWriter, row: Dialect, opener: str) -
                 yield from _read_object(source, writer, layout, dashed=row.name == "calling-tool")
             continue
         found = yield from literal_at(source, layout.every, offset)
-        some = len(writer.calls) > before
         if some and not found and not _may_go_on(first):
             return
         source.pos += offset
