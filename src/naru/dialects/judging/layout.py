@@ -42,6 +42,10 @@ _STAMP = lazy_pattern(
 _CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
 _DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,60}\?>\s*\Z")
+_TURN = lazy_pattern(r"(?:(?:\A|\n)\s{0,8}<\|\w{1,30}\|>[ \t]{0,8}){1,32}\s{0,8}\Z")
+"""Tokens on lines of their own, of those with which a model's messages begin and end."""
+_TURNS_LENGTH = 1000  # Characters in which they are looked for.
+_LITERAL = lazy_pattern(r"(?i)([\"'`])(?:\[\]|\{\}|true|false|null|none|-?\d[\d.,]*)\1")
 _UNITS = lazy_pattern(r"[{\[]\s*(?:[\"'{\[]|[\w.]+\().*", re.DOTALL)
 """What may be a call, with all after it."""
 
@@ -129,12 +133,18 @@ def without_declaration(text: str) -> str:
     return _DECLARATION.sub("\n", text)
 
 
+def over_turn(text: str) -> str:
+    """Return a text without the tokens of turns that it ends in: what stands over them is what was said."""
+    found = _TURN.search(text, max(0, len(text) - _TURNS_LENGTH))
+    return text[: found.start()] + "\n" if found is not None else text
+
+
 def over_labels(text: str) -> str:
     """Return what stands over a list of which a text's last line is an item with nothing but a label; else nothing."""
     lines = text.rstrip().split("\n")
     if PREFIX.match(lines[-1]) is None or not lines[-1].rstrip("*_ ").endswith((*COLONS, ")")):
         return ""
-    while lines and (not lines[-1].strip() or is_item(lines[-1])):
+    while lines and (not lines[-1].strip() or is_item(lines[-1]) or _TURN.match(lines[-1])):
         lines.pop()
     return "\n".join(lines)
 
@@ -200,6 +210,11 @@ def says_something(text: str) -> bool:
 def has_words(text: str) -> bool:
     """Tell whether a text is more than tags and punctuation."""
     return any(map(str.isalnum, _TAGS.sub("", text)))
+
+
+def writes_value(text: str) -> bool:
+    """Tell whether a text quotes a value that is no words, as who explains code does."""
+    return _LITERAL.search(text) is not None
 
 
 def prose_of(text: str) -> str:

@@ -35,8 +35,10 @@ from naru.dialects.judging.layout import (
     opens_quotation,
     over_items,
     over_labels,
+    over_turn,
     prose_of,
     says_something,
+    writes_value,
 )
 from naru.dialects.judging.matter import has_value_of, is_about, is_placeholder, names_key
 from naru.dialects.judging.meaning import means_making
@@ -122,11 +124,16 @@ class Before:
     A call that is an item of a list is judged by what stands over the list.
     """
 
-    __slots__ = ("doubt", "facts", "introduces", "is_item", "last_line", "prose", "same_line", "some", "text", "whole")
+    __slots__ = (
+        "doubt", "facts", "introduces", "is_item", "is_turn", "last_line", "prose", "same_line", "some", "text", "whole"
+    )  # fmt: skip
 
     def __init__(self, text: str, prose: str) -> None:
-        listed = over_items(text)
         self.whole = text
+        text = over_turn(text)
+        self.is_turn = len(text) < len(self.whole)
+        """Whether a token of a turn stands right before the call: it is part of no form that could be shown."""
+        listed = over_items(text)
         self.is_item = len(listed) < len(text)
         if has_words(listed):
             text, prose = listed, over_items(prose)
@@ -139,13 +146,18 @@ class Before:
         """Whether text of the call's own line stands before it."""
         self.introduces = text.rstrip().endswith((":", "："))
         self.facts = (*_facts_of_line(line), *_facts_before(text, line, prose)) if text.strip() else ()
+        if self.is_turn:
+            self.facts = tuple(fact for fact in self.facts if fact != "introduced")
         self.doubt = sum(WEIGHTS[fact] for fact in self.facts)
 
     def is_doubtful(self, *, by_meaning: bool) -> bool:
         """Tell whether a call should not be announced before it is judged."""
         return self.doubt >= DOUBTFUL or (
             self.some
-            and speaks_of_showing(self.text, is_over=True, by_meaning=by_meaning, of_its_matter=False)  # not known yet
+            # What it is about is not known yet.
+            and speaks_of_showing(
+                self.text, is_over=True, is_turn=self.is_turn, by_meaning=by_meaning, of_its_matter=False
+            )
         )
 
 
@@ -264,7 +276,7 @@ def _may_show(calls: Sequence[ParsedCall], gap: str, text: str) -> bool:
     if len(calls) > 1 or calls[0].dialect not in _PYTHON:
         return len(calls) == 1
     is_remark = gap.endswith("\n") and said[0].isalnum() and said[-1] not in COLONS and len(text) < LOOK_AHEAD
-    return is_remark and not names_key(calls[0], said)
+    return is_remark and not names_key(calls[0], said) and not writes_value(said)
 
 
 def _answers(line: str, text: str) -> bool:
@@ -315,13 +327,15 @@ def facts(
     if text:
         leads_on = stop is not None or len(prose_of(text)) < len(text)
         found += _facts_after(before, gap, text, calls, leads_on=leads_on)
+    lead = over_labels(before.text)
     if (
         before.some
         and (not text or _is_unexplained(before, prose_of(text), calls))
         and not _announces_all(before)
         and speaks_of_showing(
-            before.text,
+            lead if has_words(lead) else before.text,
             is_over=calls[0].dialect not in _UNMARKED,
+            is_turn=before.is_turn,
             of_code=not text and calls[0].dialect in _PYTHON and (len(calls) > 1 or has_value_of(calls, before.text)),
             by_meaning=by_meaning,
             of_its_matter="numbered" not in before.facts and is_about(calls, before.text),

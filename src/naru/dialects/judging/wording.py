@@ -54,23 +54,32 @@ _BAR = lazy_pattern(r"[()\[\]]|\|")
 
 
 def speaks_of_showing(
-    text: str, *, is_over: bool, of_code: bool = False, by_meaning: bool = True, of_its_matter: bool = True
+    text: str,
+    *,
+    is_over: bool,
+    is_turn: bool = False,
+    of_code: bool = False,
+    by_meaning: bool = True,
+    of_its_matter: bool = True,
 ) -> bool:
     """Tell whether the last sentence of a text speaks of a call that is not made by it.
 
     Args:
         text: what stands before the call.
         is_over: whether a sentence that has ended speaks of its call less: an unmarked call is often shown after one.
+        is_turn: whether a token with which a message begins stands right before the call.
         of_code: whether the call is written as code: who is asked for code makes a call by saying what it would be.
         by_meaning: whether its meaning is asked where words say nothing.
         of_its_matter: whether it has a word of what the call is about.
     """
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
+    if is_turn and told and _may_be_ordinary(sentence):
+        return False
     if not by_meaning or of_code or not _leads_on(text):
         return told is True
     if told is None:
-        return means_showing(sentence, of_its_matter=of_its_matter or _is_polite(sentence))
+        return means_showing(sentence, of_its_matter=of_its_matter or is_turn or _is_polite(sentence))
     return told and not (_may_be_ordinary(sentence) and means_making(sentence))
 
 
