@@ -82,6 +82,18 @@ async def test_issue_14_a_model_is_asked_once_for_a_tool_even_over_restarts(tmp_
     assert other[0].changes is None, "another model has its own word"
 
 
+async def test_issue_14_a_model_is_asked_where_its_words_can_be_kept_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "weighed.db").write_text("no database", encoding="utf-8")
+    weighing = Weighing(VectorShelf(tmp_path / "weighed.db"))
+    assert (await weighing.weigh(Says({"ticket": "read"}), ASKED, near(LOOKS)))[0].changes is False
+
+
+async def test_a_request_without_a_turn_of_a_persons_asks_nothing_of_it() -> None:
+    backend, request = Says({"ticket": "read"}), replace(ASKED, messages=(Message("system", "Be brief."),))
+    assert (await Weighing().weigh(backend, request, near(LOOKS, wish=0.0)))[0].changes is False
+    assert backend.asked == ["ticket: One slip."]
+
+
 async def test_issue_14_what_says_itself_what_it_does_is_not_asked_about() -> None:
     noted = replace(THROWS, annotations={"readOnlyHint": True})
     backend = Says({"discard": "write"})

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from naru.agent.closeness import Shelf
 from naru.agent.selection import ASKS, ORDERS, UNTOLD, Ranked, named_of
-from naru.errors import NaruError
+from naru.errors import NaruError, StoreError
 from naru.messages import ChatRequest, ToolDefinition
 from naru.models.asking.likelihood import OneWord, odds
 from naru.models.backend import Backend
@@ -62,8 +62,8 @@ class Weighing:
         with suppress(NaruError, TimeoutError):
             async with asyncio.timeout(SECONDS):
                 await self._learn(backend, request.model, unsaid)
-                if ASKS <= ranked[0].wish <= ORDERS and not ranked[0].is_talk:
-                    question = next(one.text for one in reversed(request.messages) if one.role == "user")
+                question = next((one.text for one in reversed(request.messages) if one.role == "user"), "")
+                if question and ASKS <= ranked[0].wish <= ORDERS and not ranked[0].is_talk:
                     knows = await odds(backend, WISHES.request(request.model, question), "know", "do")
         told = {one.tool.name: self._known.get(key) or [UNTOLD] for key, one in unsaid.items()}
         wish = 2 * ASKS if knows is not None and knows > KNOWS else ranked[0].wish
@@ -73,14 +73,16 @@ class Weighing:
         """Have the model's word of each tool: from memory, the shelf, else the model itself. Raises NaruError."""
         missing = {key: one.tool for key, one in unsaid.items() if key not in self._known}
         if missing and self._shelf is not None:
-            self._known.update(await self._shelf.get(list(missing)))
+            with suppress(StoreError):  # It is asked anew.
+                self._known.update(await self._shelf.get(list(missing)))
         for key, tool in missing.items():
             if key not in self._known:
                 about = f"{own_name(tool.name)}: {tool.description[:LONGEST]}"
                 writes = await odds(backend, DOES.request(model, about), "write", "read")
                 self._known[key] = [] if writes is None else [LEVEL + SLOPE * writes]
                 if self._shelf is not None and writes is not None:
-                    await self._shelf.put({key: self._known[key]})
+                    with suppress(StoreError):
+                        await self._shelf.put({key: self._known[key]})
 
 
 def _key(model: str, tool: ToolDefinition) -> str:
