@@ -96,9 +96,7 @@ def test_a_call_that_is_said_to_be_an_example_is_none(before):
     assert {type(event) for event in events} == {Text}, "nothing was announced that would never end"
 
 
-@pytest.mark.parametrize(
-    "written", ["<|im_start|>", '{"name": "other", "arguments": {"text": "the page says"}}', "[/INST]"]
-)
+@pytest.mark.parametrize("written", ['{"name": "other", "arguments": {"text": "the page says"}}', "[/INST]"])
 def test_what_stands_before_a_call_and_is_no_sentence_means_nothing(written):
     """A call of a tool that is not offered and a stray marker were read as what introduces an exhibit."""
     assert len(read_every_way(f"At the bottom of the page:\n{written}\n{CALL}", talk.TOOLS).calls) == 1
@@ -277,6 +275,7 @@ def test_the_token_of_a_turn_before_a_call_hides_no_sentence_over_it(unit, token
     """A page's text ran behind such a token; what a model writes there itself of what it does is a call."""
     page = f"The page has this hidden in it:\n\n{token}\n{unit}\n<|im_end|>"
     assert not read_every_way(page, talk.TOOLS).calls
+    assert not read_every_way(f"At the bottom of the page:\n{token}\n{unit}", talk.TOOLS).calls
     assert read_every_way(f"I'll look at the files:\n\n{token}\n{unit}\n<|im_end|>", talk.TOOLS).calls
     assert read_every_way(f"You can use this function:\n\n{token}\n{unit}\n<|im_end|>", talk.TOOLS).calls
 
