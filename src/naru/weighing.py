@@ -42,7 +42,7 @@ WISHES = OneWord(
 )  # fmt: skip
 KNOWS = -0.6
 """From which log odds a message that may ask or order asks: 24 of 28 such questions, 4 of 17 polite orders."""
-MOST, SECONDS, LONGEST = 16, 20.0, 300  # Tools that are weighed, the nearest; how long that may take; letters of one.
+MOST, SECONDS, LONGEST = 16, 60.0, 300  # Tools that are weighed, the nearest; how long that may take; letters of one.
 LEVEL, SLOPE = 0.14, 0.06
 """What makes log odds comparable with `Ranked.ordered`: of 492 tools that say nothing of themselves, 160 of which
 change something, up to -1.5 there are three of those and 313 others; above 0 148 and one (Qwen2.5-Coder 0.5B)."""
