@@ -39,6 +39,8 @@ _STAMP = lazy_pattern(
     r"\d\d:\d\d(?::\d\d|\b)"
 )
 """A time, and a date before it, at the beginning of a line of a log or of a chat."""
+_THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?[:：]")
+"""What ReAct begins its line with that says what the action is for, in any form: `Do I need a tool? Yes`."""
 _CONTAINERS = lazy_pattern(r"(?i)<(!--|/?(?:pre|code|blockquote|q|cite|samp|example|quote|sample)\b|/)|-->")
 _TAGS = lazy_pattern(r"<[^<>\n]{1,60}>")
 _DECLARATION = lazy_pattern(r"\s*<\?[^<>\n]{0,60}\?>\s*\Z")
@@ -137,6 +139,18 @@ def over_turn(text: str) -> str:
     """Return a text without the tokens of turns that it ends in: what stands over them is what was said."""
     found = _TURN.search(text, max(0, len(text) - _TURNS_LENGTH))
     return text[: found.start()] + "\n" if found is not None else text
+
+
+def is_thought(line: str) -> bool:
+    """Tell whether a line is ReAct's thought."""
+    return _THOUGHT.match(line) is not None
+
+
+def over_thought(text: str) -> str:
+    """Return a text without the thought that it ends in, if a colon leads on to that: what it says, it says of both."""
+    bare = text.rstrip()
+    lead = bare[: bare.rfind("\n") + 1]
+    return lead if is_thought(last_line(bare)) and lead.rstrip().endswith((*COLONS,)) else text
 
 
 def over_labels(text: str) -> str:

@@ -15,6 +15,8 @@ _WORD = lazy_pattern(r"[A-Za-z\dÀ-ɏ]{4,}|\d+|[^\W_A-Za-z\dÀ-ɏ]{4,}")
 """A particle or a word of a script that sets none apart is no part of a Latin word."""
 _STEM = 6
 """Letters: `calculation` and `calculate` are one word."""
+_MARKS = lazy_pattern(r"\A[\s#*_•+-]{1,16}|[\s*_:：]{1,16}\Z")
+"""What stands around the words of a label."""
 _PLACEHOLDER = lazy_pattern(r"\.{3}|…|<[^<>]{1,40}>|\{[^{}]{1,40}\}|\[[^\[\]]{1,40}\]")
 
 
@@ -28,6 +30,12 @@ def has_value_of(calls: Sequence[ParsedCall], text: str) -> bool:
     """Tell whether a text has a word of a value of a call."""
     said = set(_words(text))
     return any(not said.isdisjoint(_words(_values(call.arguments))) for call in calls)
+
+
+def is_value_of(calls: Sequence[ParsedCall], label: str) -> bool:
+    """Tell whether a label is a value of a call, and nothing else: `**Paris:**` over the weather of Paris."""
+    name = _MARKS.sub("", label).casefold()
+    return any(value.strip().casefold() == name for call in calls for _, value in _texts(call.arguments)) and name != ""
 
 
 def _values(value: object) -> str:

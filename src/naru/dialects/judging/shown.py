@@ -30,21 +30,24 @@ from naru.dialects.judging.layout import (
     is_short_line,
     is_side_of_change,
     is_stamped,
+    is_thought,
     label_at,
     last_line,
     opens_quotation,
     over_items,
     over_labels,
+    over_thought,
     over_turn,
     prose_of,
     says_something,
     writes_value,
 )
-from naru.dialects.judging.matter import has_value_of, is_about, is_placeholder, names_key
+from naru.dialects.judging.matter import has_value_of, is_about, is_placeholder, is_value_of, names_key
 from naru.dialects.judging.meaning import means_making
 from naru.dialects.judging.wording import (
     denies_running,
     last_sentence,
+    means_doing,
     means_showing_politely,
     speaks_of_doing,
     speaks_of_showing,
@@ -108,8 +111,6 @@ _POINTERS = ("^", "↑", "⬆", "☝")
 _REMARKS = ("#", "//", "←", "<-", "—")
 """What a remark begins with that stands on a call's own line after it."""
 _FENCE_BEGUN = lazy_pattern(r"\s*(?<!`)```[\w+\-]{0,20}\Z")
-_THOUGHT = lazy_pattern(r"\s*\*{0,2}Thought(?: \d{1,2})?(?:\*\*)?[:：]")
-"""What ReAct begins its line with that says what the action is for, in any form: `Do I need a tool? Yes`."""
 _HEADING = lazy_pattern(r"(?:\A|\n)#{1,6} [^\n]*\Z")
 _NO_WORDS = lazy_pattern(r"<[|/｜]|(?:\A|\n)\s*(?:[-*•]|\d{1,2}[.)]) [{\[<`]|\n\s*[{\[<`]")
 
@@ -125,7 +126,8 @@ class Before:
     """
 
     __slots__ = (
-        "doubt", "facts", "introduces", "is_item", "is_turn", "last_line", "prose", "same_line", "some", "text", "whole"
+        "doubt", "facts", "is_item", "is_set_apart", "is_turn", "last_line", "prose",
+        "same_line", "some", "text", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, prose: str) -> None:
@@ -137,6 +139,8 @@ class Before:
         self.is_item = len(listed) < len(text)
         if has_words(listed):
             text, prose = listed, over_items(prose)
+        lead = over_thought(text)
+        text, prose = lead, prose[: max(0, len(prose) - len(text) + len(lead))]
         line = text[text.rfind("\n") + 1 :]
         self.text = text
         self.prose = prose
@@ -144,7 +148,8 @@ class Before:
         self.some = has_words(text)
         self.same_line = bool(line.strip())
         """Whether text of the call's own line stands before it."""
-        self.introduces = text.rstrip().endswith((":", "："))
+        self.is_set_apart = self.same_line and text[-1] == " " and text.rstrip().endswith((*COLONS,))
+        """Whether a blank stands between the call and the colon before it."""
         self.facts = (*_facts_of_line(line), *_facts_before(text, line, prose)) if text.strip() else ()
         if self.is_turn:
             self.facts = tuple(fact for fact in self.facts if fact != "introduced")
@@ -175,7 +180,7 @@ def _facts_of_line(line: str) -> Iterator[str]:
 def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
     bare = _FENCE_BEGUN.sub("", text.rstrip())
     last = bare[-1:]
-    thinks = _THOUGHT.match(last_line(bare)) is not None
+    thinks = is_thought(last_line(bare))
     if opens_quotation(text):
         yield "opened quotation"
     if is_contained(text):
@@ -186,7 +191,7 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
         yield "introduced"
         if last in COLONS and is_caption(last_line(bare)) and not speaks_of_doing(text):
             yield "caption"
-        elif (fields := fields_above(bare)) and not any(map(_THOUGHT.match, fields.split("\n"))):
+        elif (fields := fields_above(bare)) and not any(map(is_thought, fields.split("\n"))):
             yield "field of a form"
     elif last not in SENTENCE_ENDS:
         if line.strip():
@@ -198,8 +203,14 @@ def _facts_before(text: str, line: str, prose: str) -> Iterator[str]:
 
 
 def _is_over_an_exhibit(text: str, prose: str) -> bool:
-    """Tell whether a text ends in a label, or is a line of a few words at most since a call that was only shown."""
-    return is_label(last_line(text)) or (len(prose) < len(text) and (is_short_line(prose) or not prose.strip()))
+    """Tell whether a text ends in a label, or since a call that was only shown has a line of a few words at most.
+
+    What came of ReAct's action, and the thought after it, go on with the course of which the action is a step.
+    """
+    if is_label(last_line(text)):
+        return True
+    goes_on = prose.lstrip().startswith("Observation:") and is_thought(last_line(prose))
+    return len(prose) < len(text) and (goes_on or is_short_line(prose) or not prose.strip())
 
 
 def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall], *, leads_on: bool) -> Iterator[str]:
@@ -227,6 +238,8 @@ def _facts_after(before: Before, gap: str, text: str, calls: Sequence[ParsedCall
 def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, answers: bool) -> Iterator[str]:
     """Yield what text before calls and after them tells; `answers` says that both are labels of the same kind."""
     dialect = calls[0].dialect
+    if is_value_of(calls, before.last_line):
+        return  # who exhibits calls names them otherwise
     if "numbered" in before.facts:
         yield "line open"  # no title, which stands over its call alone
     told = f"{before.last_line} {first_line(said)}" if answers else f"{before.prose} {said}"
@@ -240,6 +253,12 @@ def _facts_around(before: Before, said: str, calls: Sequence[ParsedCall], *, ans
         and not _announces_all(before)
     ):
         yield "text around"
+
+
+def _goes_on_to_do(before: Before, text: str) -> bool:
+    """Tell whether the sentence before calls speaks of doing and means it, as does the text after them."""
+    said = prose_of(text)
+    return not denies_running(said) and not label_at(said) and means_making(said) and means_doing(before.text)
 
 
 def _is_unexplained(before: Before, said: str, calls: Sequence[ParsedCall]) -> bool:
@@ -327,6 +346,8 @@ def facts(
     if text:
         leads_on = stop is not None or len(prose_of(text)) < len(text)
         found += _facts_after(before, gap, text, calls, leads_on=leads_on)
+        if by_meaning and "text around" in found and _goes_on_to_do(before, text):
+            found.remove("text around")
     lead = over_labels(before.text)
     if (
         before.some
@@ -338,13 +359,14 @@ def facts(
             is_turn=before.is_turn,
             of_code=not text and calls[0].dialect in _PYTHON and (len(calls) > 1 or has_value_of(calls, before.text)),
             by_meaning=by_meaning,
-            of_its_matter="numbered" not in before.facts and is_about(calls, before.text),
+            of_its_matter="heading" in before.facts
+            or ("numbered" not in before.facts and is_about(calls, before.text)),
         )
     ) or (text and by_meaning and means_showing_politely(before.text)):
         found.append("spoken of")
     if is_side_of_change(before.whole, after):
         found.append("side of a change")
-    if before.introduces and before.same_line and before.text[-1] == " " and calls[0].dialect not in _UNMARKED:
+    if before.is_set_apart and calls[0].dialect not in _UNMARKED and not is_value_of(calls, before.last_line):
         found.append("set apart by a blank")
     if before.some and any(is_placeholder(call) for call in calls):
         found.append("placeholder")

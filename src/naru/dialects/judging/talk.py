@@ -65,7 +65,7 @@ TALK = {
     "past": (
         r"\b(?:yesterday|earlier|previous(?:ly)?|last time|already)\b"
         r"|\b(?:you|he|she|they) (?:ran|called|sent|used|made|wrote)\b|보냈|이미|어제|이전|昨日|既に|之前|昨天|已经|\bgestern\b"
-        r"|\bbereits\b|\bayer\b|\bhier\b(?! is)|вчера"
+        r"|\bbereits\b|\bayer\b|вчера"
     ),
     "taught": (
         r"\b(?:I'll|I will|let me) (?:only |just |now )?(?:show|explain|quote|describe|illustrate|demonstrate|paste|repeat|copy)\b"
@@ -80,12 +80,14 @@ TALK = {
     ),
 }
 MADE = (
-    r"\bI'(?:ll|m going to|m about to)\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\bI will\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet me\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|need|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bplease (?:wait|hold)\b"
+    r"\bI'(?:ll|m going to|m about to)\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\bI will\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet me\b(?! (?:only |just |now )?(?:show|explain|quote|describe|give you|illustrate|demonstrate|paste|repeat|copy|tell)\b)|\blet's\b|\bI (?:call|look|read|open|run|check|try|retry|send|list|start|begin|use|fetch|search|write)\b|\bI need to\b|\bplease (?:wait|hold)\b"
     r"|(?:\A|[^\w\s] ?|\bnow |\bI'?a?m )(?:checking|reading|running|calling|opening|sending|doing|looking|executing|fetching)\b|\bhere(?: is|'s| are) the (?:[\w-]+ ){0,2}calls?\b"
-    r"|(?:이|가) 필요합니다[:.]?\s*\Z|我需要|\bbrauche ich\b|\bil me faut\b|\bnecesito\b|겠습니다|할게|볼게|릴게|기다|살펴|確認します|読みます|実行します|調べ|お待ち|我来|我來|让我|讓我|我将|我會"
+    r"|겠습니다|할게|볼게|릴게|기다|살펴|確認します|読みます|実行します|調べ|お待ち|我来|我來|让我|讓我|我将|我會"
     r"|现在|現在|稍等|先(?:读|看|查|来)|\bIch (?:sehe|lese|führe|werde|prüfe|rufe|melde|schaue|öffne)|\bLass mich\b|\bVoy a\b|\bDéjame\b"
     r"|\bJe (?:vais|regarde|lis)\b|\bLaissez-moi\b"
 )
+NEEDS = r"\bI need\b|(?:이|가) 필요합니다[:.]?\s*\Z|我需要|\bbrauche ich\b|\bil me faut\b|\bnecesito\b"
+"""What says what is wanted for an answer: it speaks of doing but after a question, where it is wanted of who is asked."""
 POLITE = r"봅니다|보냅니다|します[。:]?\s*\Z"
 """What any polite sentence ends in: it speaks of doing where its meaning does not speak of showing."""
 WAITS = (

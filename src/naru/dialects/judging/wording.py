@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from naru.dialects.judging.layout import without_declaration
+from naru.dialects.judging.layout import is_thought, last_line, without_declaration
 from naru.dialects.judging.meaning import means_making, means_showing
-from naru.dialects.judging.talk import MADE, POLITE, TALK, WAITS
+from naru.dialects.judging.talk import MADE, NEEDS, POLITE, TALK, WAITS
 from naru.dialects.texts.patterns import lazy_pattern
 
 _WEIGHTS = {
@@ -46,6 +46,8 @@ _LOOKED_AT = 240
 _COLONS = (":", "：")
 _SENTENCE_ENDS = ".!?…。！？।؟"
 _ENDS_OF_SENTENCES = lazy_pattern(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_ENDS_OF_QUESTIONS = lazy_pattern(r"(?<=\?)(?=\s|[^\x00-\x7f])|(?<=[？؟])")
+_TO_DO = lazy_pattern(r"[ \t]{0,8}(?:[-*+•]|\d{1,2}[.)]) \[[ \w✓✔]\] ")
 _CLAUSES = lazy_pattern(r"[,;，、；]")
 _PLAIN = str.maketrans("’：", "':")
 _LETTER = lazy_pattern(r"(?<!\\)[a-z]")
@@ -74,6 +76,8 @@ def speaks_of_showing(
     """
     sentence = last_sentence(text)
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
+    if not of_code and _asks_leave(text, by_meaning=by_meaning):
+        return True
     if is_turn and told and _may_be_ordinary(sentence):
         return False
     if not by_meaning or of_code or not _leads_on(text):
@@ -81,6 +85,22 @@ def speaks_of_showing(
     if told is None:
         return means_showing(sentence, of_its_matter=of_its_matter or is_turn or _is_polite(sentence))
     return told and not (_may_be_ordinary(sentence) and means_making(sentence))
+
+
+def _asks_leave(text: str, *, by_meaning: bool) -> bool:
+    """Tell whether a text ends in a question about a call that is shown and one sentence that does not speak of doing.
+
+    `Should I run this? I need to know first.` waits for an answer; `Is it up? Let me see.` gives its own.
+    """
+    paragraph = text[-_LOOKED_AT:].rstrip().rpartition("\n")[2]
+    *_, question, answer = ("", "", *_ENDS_OF_QUESTIONS.split(paragraph))
+    if not answer.strip() or not question.strip() or _does().are_in(answer.lower().translate(_PLAIN)):
+        return False
+    if len([part for part in _ENDS_OF_SENTENCES.split(answer) if part.strip()]) > 1:
+        return False
+    question = [part for part in _ENDS_OF_SENTENCES.split(question) if part.strip()][-1]
+    told = _tell(question, question, is_over=False, of_code=False)
+    return told is True or (by_meaning and means_showing(question))
 
 
 def _may_be_ordinary(sentence: str) -> bool:
@@ -104,11 +124,16 @@ def _is_polite(sentence: str) -> bool:
 def _leads_on(text: str) -> bool:
     """Tell whether a text is over before a call or leads on to it: the beginning of a sentence means nothing yet.
 
-    What ends in a tag or a bracket of another call's is no sentence.
+    What ends in a tag or a bracket of another call's is no sentence, nor is an item of a list of what is to be done.
+    A thought of ReAct's is a part of its form, and a marker that a sentence's end touches is a model's own.
     """
     bare = text.rstrip()
     last = bare[-1:]
-    return last in _COLONS or last in _SENTENCE_ENDS or ("\n" in text[len(bare) :] and last not in ">}]")
+    line = last_line(bare)
+    if is_thought(line) or (last not in _COLONS and _TO_DO.match(line)):
+        return False
+    gap = text[len(bare) :]
+    return last in _COLONS or (gap != "" and last in _SENTENCE_ENDS) or ("\n" in gap and last not in ">}]")
 
 
 def _tell(sentence: str, text: str, *, is_over: bool, of_code: bool) -> bool | None:
@@ -142,6 +167,13 @@ def speaks_of_doing(text: str) -> bool:
     concepts, made = _concepts()
     does = made.are_in(sentence) or _polite().are_in(sentence)
     return does and not any(words.are_in(sentence) for words in concepts.values())
+
+
+def means_doing(text: str) -> bool:
+    """Tell whether the last sentence of a text has words of doing and means it, with others that any call may have."""
+    sentence = last_sentence(text)
+    made = _concepts()[1].are_in(sentence.lower().translate(_PLAIN))
+    return made and _may_be_ordinary(sentence) and means_making(sentence)
 
 
 def speaks_of_waiting(text: str) -> bool:
@@ -197,7 +229,12 @@ def _alternatives(words: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _concepts() -> tuple[dict[str, _Words], _Words]:
-    return {name: _Words(words) for name, words in TALK.items()}, _Words(MADE)
+    return {name: _Words(words) for name, words in TALK.items()}, _Words(f"{MADE}|{NEEDS}")
+
+
+@lru_cache(maxsize=1)
+def _does() -> _Words:
+    return _Words(MADE)
 
 
 @lru_cache(maxsize=1)

@@ -155,6 +155,7 @@ class Attempts:
         said.paused, said.after_call = False, group.was_after_call
         source.rewind(group.first.start)
         state.line_start = state.lines.in_json = False
+        state.lines.acted = state.lines.acted and bool(writer.calls)
         state.say_upto(group.end - source.base)
         self._settle()
 

@@ -79,6 +79,7 @@ _SQUARE_MARKERS = tuple(marker for marker in markers().table if marker[0] == "["
 _FIRSTS = frozenset("{[`~<>-=* \t\rO_\\" + LABEL_INITIALS)
 _HEADER = " to="
 _COLON = lazy_pattern(r"[:：!.][*`\"' \t]*\Z|\n[ \t]*[-*•][ \t]+\Z")
+_ITEM = lazy_pattern(r"\n[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+\Z")
 _BEFORE_CODE = lazy_pattern(r"[:：]\s*\Z|\n[ \t]*\n[ \t]*\Z")
 _JSON_GOES_ON = lazy_pattern(r"[\s\"'{}\[\],\d\-]")
 _HARMONY = next(row for row in MARKED if row.reader == "header")
@@ -128,10 +129,10 @@ class LineStarts:
             or self._writer.offered.begins_a_name(text[at])
         )
 
-    def follows_colon(self, before: str) -> bool:
-        """Tell whether text that ends in a colon stands right before a bracket."""
+    def may_follow(self, before: str, first: str) -> bool:
+        """Tell whether a bracket right after a colon, or a tag or a bracket as an item of a list, may begin a call."""
         tail = (self._said.recent()[-8:] + self._said.space + before)[-8:]
-        return bool(_COLON.search(tail))
+        return bool((_ITEM if first == "<" else _COLON).search(tail))
 
     def candidate(self, source: Source) -> Candidate | None:
         """Return the candidate at the source's position, None when there is none, `WAIT` when that is not clear yet."""

@@ -51,10 +51,11 @@ class TextReader:
         candidate = None if state.source.offset < state.no_line_before else state.lines.candidate(state.source)
         if candidate is WAIT:
             return False
+        if candidate is not None and candidate.kind == "invented" and state.group is not None:
+            self._attempts.judge("")
+            return True
         state.line_start = False
         if candidate is not None:
-            if candidate.kind == "invented":
-                self._attempts.accept()
             self._attempts.begin(candidate.reader, candidate.kind, "")
         return True
 
@@ -152,7 +153,7 @@ class TextReader:
                 if token:
                     state.say_upto(place)
                     return self._at_marker(token, state.markers.table[token])
-                if (first == "{" or first == "[") and self._follows_colon(place):
+                if first in "{[<" and self._may_call_after(place):
                     return self._new_line(place)
 
     def _is_cut_marker(self) -> bool:
@@ -187,11 +188,11 @@ class TextReader:
         self._state.line_start = True
         return True
 
-    def _follows_colon(self, place: int) -> bool:
-        """Tell whether a bracket comes right after a colon, where a call may begin as on a line of its own."""
+    def _may_call_after(self, place: int) -> bool:
+        """Tell whether a bracket, or a tag as an item of a list, stands where a call may begin as on its own line."""
         state, source = self._state, self._state.source
         before = source.text[max(source.pos, place - 8) : place]
-        if source.base + place <= state.tried or not state.lines.follows_colon(before):
+        if source.base + place <= state.tried or not state.lines.may_follow(before, source.text[place]):
             return False
         state.tried = source.base + place
         return True
