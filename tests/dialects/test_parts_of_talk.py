@@ -60,7 +60,9 @@ def test_a_course_of_actions_that_is_shown_is_shown_to_its_end():
 @pytest.mark.parametrize("lead", ["", "I'll look it up:\n", "Question: 谁写的？\n"])
 @pytest.mark.parametrize("after", ["", "\nObservation: two files\nThought: done\nFinal Answer: two"])
 def test_a_thought_of_ones_own_leads_on_to_a_call(lead, after):
+    assert names(f"{lead}Thought: Do I need to use a tool? Yes\n{ACTION}{after}") == ["bash"]
     assert names(f"{lead}Thought: 应该搜索。\n{ACTION}{after}") == ["bash"]
+    assert names(f"{lead}Thought: I should look for it.\n{ACTION}{after}") == ["bash"]
 
 
 def test_tags_of_a_client_are_items_of_a_list_as_json_is():

@@ -78,7 +78,7 @@ def speaks_of_showing(
     told = _tell(sentence, text, is_over=is_over, of_code=of_code)
     if not of_code and _asks_leave(text, by_meaning=by_meaning):
         return True
-    if is_turn and told and _may_be_ordinary(sentence):
+    if told and (is_turn or is_thought(last_line(text))) and _may_be_ordinary(sentence):
         return False
     if not by_meaning or of_code or not _leads_on(text):
         return told is True
@@ -92,9 +92,13 @@ def _asks_leave(text: str, *, by_meaning: bool) -> bool:
 
     `Should I run this? I need to know first.` waits for an answer; `Is it up? Let me see.` gives its own.
     """
-    paragraph = text[-_LOOKED_AT:].rstrip().rpartition("\n")[2]
-    *_, question, answer = ("", "", *_ENDS_OF_QUESTIONS.split(paragraph))
-    if not answer.strip() or not question.strip() or _does().are_in(answer.lower().translate(_PLAIN)):
+    line = last_line(text)
+    *_, question, answer = ("", "", *_ENDS_OF_QUESTIONS.split(line))
+    if (
+        is_thought(line)
+        or not (question.strip() and answer.strip())
+        or _does().are_in(answer.lower().translate(_PLAIN))
+    ):
         return False
     if len([part for part in _ENDS_OF_SENTENCES.split(answer) if part.strip()]) > 1:
         return False
