@@ -21,8 +21,10 @@ DOES = OneWord(
     "Answer with one word.",
     (
         ("get_weather: Weather in a city.", "read"), ("book_table: Book a table in a restaurant.", "write"),
-        ("opening_hours: When the museum is open.", "read"), ("close_account: Close an account.", "write"),
+        ("convert_length: Turn metres into feet.", "read"), ("close_account: Close an account.", "write"),
+        ("opening_hours: When the museum is open.", "read"), ("rename: Give a file another name.", "write"),
         ("find_orders: Orders of a customer.", "read"), ("send_mail: Send a message.", "write"),
+        ("tidy_text: Correct the punctuation of a text.", "read"),
         ("flight: Gate, state and free seats of a flight.", "read"),
         ("check_out: Let a guest leave and hand back the deposit.", "write"),
         ("loan: One loan: who has the book, and until when.", "read"),
@@ -86,4 +88,4 @@ class Weighing:
 
 
 def _key(model: str, tool: ToolDefinition) -> str:
-    return hashlib.sha256(repr((model, named_of(tool))).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(repr((model, DOES, named_of(tool))).encode("utf-8", "replace")).hexdigest()

@@ -189,6 +189,42 @@ async def test_issue_14_a_question_never_runs_what_changes_something_where_a_too
     assert [tool.name for tool in backend.requests[1].tools] == ["get_order"]
 
 
+def convert(amount: int, source: str, target: str) -> str:
+    """Change money of one currency into another."""
+    return f"{amount} {source} = {amount * 4 // 5} {target}"
+
+
+async def test_issue_14_a_call_of_what_was_said_runs_though_nobody_can_tell_what_its_tool_does() -> None:
+    async def of_a_bank(tools, texts):
+        return [Ranked(one, 0.3, closeness=0.3, ordered=0.1 * (one.name == "convert"), wish=-0.2) for one in tools]
+
+    wanted = {"amount": 50, "source": "USD", "target": "EUR"}
+    script = [written("convert", **wanted), "50 USD are 40 EUR."]
+    record, _ = await asked("How much is 50 USD in EUR?", script, (convert, get_order), of_a_bank)
+    assert calls(record) == [("convert", wanted)]
+    assert record["answer"] == "50 USD are 40 EUR."
+
+
+def supplier_count() -> int:
+    """How many suppliers there are."""
+    return 2
+
+
+def drug(record_id: Annotated[str, Field(examples=["RX-000"])]) -> dict:
+    """Strength, stock and supplier of a drug."""
+    return {"drug": record_id, "supplier": "Hanbit"}
+
+
+async def test_issue_14_an_id_that_the_called_tool_does_not_take_is_asked_of_one_that_takes_it() -> None:
+    async def of_a_pharmacy(tools, texts):
+        return [Ranked(one, 0.3, closeness=0.3, ordered=0.0, wish=-0.2) for one in tools]
+
+    script = [written("supplier_count", record_id="RX-301"), written("drug", record_id="RX-301"), "Hanbit supplies it."]
+    record, _ = await asked("Who supplies RX-301?", script, (supplier_count, drug), of_a_pharmacy)
+    assert calls(record) == [("drug", {"record_id": "RX-301"})]
+    assert record["answer"] == "Hanbit supplies it."
+
+
 async def test_issue_14_an_order_runs_what_the_model_called_though_a_tool_near_by_reads() -> None:
     async def of_a_bakery(tools, texts):
         return [Ranked(one, 0.3, closeness=0.3, ordered=0.38 * (one.name == "place_order"), wish=0.1) for one in tools]

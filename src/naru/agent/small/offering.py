@@ -216,12 +216,17 @@ class Offering:
         near = [one for one in self._able() if self._is_about_as_near(one, self._tools[0])]
         return leads or self._in_order(near[: AT_ONCE - 1])
 
-    def rather(self, called: ToolDefinition) -> list[ToolDefinition]:
-        """Return what reads and is about as near, where what may change something was called for a mere question."""
-        of = self._of[called.name]
+    def rather(self, call: ToolCall) -> list[ToolDefinition]:
+        """Return what reads, where a change was called for a mere question.
+
+        Where nobody can tell what the called tool does, what reads must be about as near and the call hold what nobody
+        said: `convert(50, "USD", "EUR")` of "How much is 50 USD in EUR?" is what was asked for.
+        """
+        of, values = self._of[call.name], leaves(call.arguments)
         able = [one for one in self._able() if self._of[one.name].changes is False]
-        near = [one for one in able if self._is_about_as_near(one, called)] or (able[:AT_ONCE] if of.changes else [])
-        return near if of.is_to_know and of.changes is not False else []
+        near = [one for one in able if self._is_about_as_near(one, of.tool)] or (able[:AT_ONCE] if of.changes else [])
+        is_said = bool(values) and all(map(self._sources.hold, values))
+        return near if self.is_to_know and (of.changes or (of.changes is None and not is_said)) else []
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others; None if none are.

@@ -145,13 +145,13 @@ class SmallPlanner:
             self._go("free", self._offering.prefer(name))
             return Verdict(call, f"{name} is shown now.")
         tool, written = self._tools[name], replace(call, name=name)
-        rather = self._offering.rather(tool)
+        rather = self._offering.rather(written)
         if self._way == "free" and not rather:
             self._offering.chosen = name
         grounded = ground(written, tool, self._sources, self._offering.numbered)
         if grounded.refusal:
             return self._again(call, grounded.refusal, self._offering.instead_of(tool))
-        if (owners := rather or (None if self._refused else self._offering.meant_for(written))) is not None:
+        if (owners := rather or (None if self._refused else self._offering.meant_for(grounded.call))) is not None:
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
         if not self._offering.is_asked_for(grounded.call):
             self._go("talk")
