@@ -429,3 +429,11 @@ def test_prose_after_calls_without_a_closing_tag_is_the_content_alone(unit):
     parsed = read_every_way(f"<|tool_call|>{unit}\n\n{prose}", TOOLS)
     assert [(call.name, call.arguments) for call in parsed.calls] == [LS]
     assert parsed.content == prose
+
+
+@pytest.mark.parametrize(
+    "before", ["", "\n", "\n\n", " \n", "\r\n"], ids=["nothing", "line", "two lines", "blank", "crlf"]
+)
+def test_issue_15_6_a_call_as_a_json_string_is_read_after_blank_lines_too(before):
+    text = before + json.dumps('{"name": "bash", "arguments": {"command": "ls"}}')
+    assert [one.arguments for one in read_every_way(text, TOOLS).calls] == [{"command": "ls"}]

@@ -124,6 +124,7 @@ class LineStarts:
             return True
         return (
             text[at] in _FIRSTS
+            or not self._said.has_content
             or self.in_json
             or may_be_variable(text[at])
             or self._writer.offered.begins_a_name(text[at])
