@@ -437,3 +437,12 @@ def test_prose_after_calls_without_a_closing_tag_is_the_content_alone(unit):
 def test_issue_15_6_a_call_as_a_json_string_is_read_after_blank_lines_too(before):
     text = before + json.dumps('{"name": "bash", "arguments": {"command": "ls"}}')
     assert [one.arguments for one in read_every_way(text, TOOLS).calls] == [{"command": "ls"}]
+
+
+@pytest.mark.parametrize("finish", ["stop", "length"])
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [("<function nl>\n{", 0), ("<function bash>\n{", 0), ('<function bash>\n{"command": "ls"}</function>', 1)],
+)
+def test_issue_15_6_a_brace_after_a_tag_and_a_line_is_read_in_pieces_as_whole(text, calls, finish):
+    assert len(read_every_way(text, TOOLS, finish).calls) == calls

@@ -48,9 +48,9 @@ _HEAD_TEXT = (
 _HEAD = lazy_pattern(_HEAD_TEXT)
 _RUN_TOGETHER = lazy_pattern(r"<function[=(/\s]\s*(?P<name>[\w.\-]{1,100})\)?>?\s*(?=\{)")
 _ENDS_RUN_TOGETHER = ("></function>", "</function>", "<function>", "<function/>", ">")
-_ANY_HEAD = lazy_pattern(
-    rf"(?:{_HEAD_TEXT})|(?P<together><function[=(/\s]\s*[\w.\-]{{1,100}}\)?>?\s*\{{)"
-    rf"|<(?P<unnamed>{_TAG_NAME})(?:\s[^<>]*)?>"
+_TOGETHER = r"<function[=(/\s]\s*[\w.\-]{1,100}\)?>?\s*"
+_ANY_HEAD = lazy_pattern(  # Nothing is unnamed before it is known what comes after the name.
+    rf"(?:{_HEAD_TEXT})|(?P<together>{_TOGETHER}\{{)|(?!{_TOGETHER}\Z)<(?P<unnamed>{_TAG_NAME})(?:\s[^<>]*)?>"
 )
 NAME_TAGS = ("<name>", "<tool_name>", "<function_name>", "<tool>", "<function>")
 _NAME_ELEMENT = lazy_pattern(
