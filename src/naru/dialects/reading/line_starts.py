@@ -120,11 +120,10 @@ class LineStarts:
 
     def may_begin(self, text: str, at: int) -> bool:
         """Tell cheaply whether the line that begins at `at` needs a closer look."""
-        if at >= len(text):
+        if at >= len(text) or not self._said.has_content:
             return True
         return (
             text[at] in _FIRSTS
-            or not self._said.has_content
             or self.in_json
             or may_be_variable(text[at])
             or self._writer.offered.begins_a_name(text[at])
