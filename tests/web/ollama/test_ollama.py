@@ -160,6 +160,30 @@ async def test_turns_pictures_options_and_formats_reach_the_model() -> None:
     assert plain.extra["response_format"] == {"type": "json_object"}
 
 
+async def test_a_picture_as_a_data_url_is_the_same_picture() -> None:
+    turns: list[Any] = [{"role": "user", "content": "Look.", "images": ["data:image/gif;base64,R0lGODlh", "R0lGODlh"]}]
+    async with before(["A dot."]) as (_, hub, url):
+        await lines(f"{url}/api/chat", {"model": "m", "messages": turns})
+    pictures = [one for one in hub.backend.requests[0].messages[0].content if isinstance(one, ImagePart)]  # type: ignore[attr-defined]
+    assert [(one.mime_type, one.data) for one in pictures] == [("image/gif", "R0lGODlh")] * 2
+
+
+async def test_each_call_has_an_id_and_its_own_index_by_which_clients_put_a_stream_together() -> None:
+    async with before([ANSWER, ANSWER]) as (_, _, url):
+        body = {"model": "m", "messages": ASK, "tools": [WEATHER]}
+        streamed = [
+            one for line in await lines(f"{url}/api/chat", body) for one in line["message"].get("tool_calls", ())
+        ]
+        _, answer = await post(f"{url}/api/chat", {**body, "stream": False})
+    whole = answer["message"]["tool_calls"]
+    for calls in (streamed, whole):
+        assert [(one["function"]["index"], one["function"]["arguments"]["city"]) for one in calls] == [
+            (0, "Seoul"),
+            (1, "Busan"),
+        ]
+        assert len({one["id"] for one in calls} - {""}) == 2
+
+
 async def test_models_are_listed_shown_and_said_to_run() -> None:
     async with before([]) as (client, _, url):
         listed = await client.list()

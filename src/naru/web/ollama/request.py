@@ -147,10 +147,16 @@ def _with_pictures(item: JsonObject, where: str) -> JsonObject:
     if not isinstance(pictures, list) or not all(isinstance(one, str) for one in pictures):
         raise BadRequestError(f"{where}.images must be a list of base64 texts.", param=where)
     parts: list[JsonObject] = [{"type": "text", "text": item.get("content") or ""}]
-    parts += [{"type": "image", "data": one, "mimeType": _kind(one)} for one in pictures]
+    parts += [{"type": "image", **_picture(one)} for one in pictures]
     content_of(parts, where)
     return {**{key: value for key, value in item.items() if key != "images"}, "content": parts}
 
 
-def _kind(picture: str) -> str:
-    return next((kind for begins, kind in _PICTURES.items() if picture.startswith(begins)), "image/png")
+def _picture(sent: str) -> JsonObject:
+    """Read a picture: its base64, or the whole URL that a browser makes of a file."""
+    if sent.startswith("data:"):
+        return {"url": sent}
+    return {
+        "data": sent,
+        "mimeType": next((kind for at, kind in _PICTURES.items() if sent.startswith(at)), "image/png"),
+    }

@@ -25,6 +25,7 @@ from naru.models.transport.json_text import encode
 from naru.stores.secrets.redact import REDACTOR
 from naru.web.face.notes import Notes
 from naru.web.face.seam import FaceEvent
+from naru.web.openai.wire import call_id
 
 _REASONS = frozenset({"length", "load", "unload"})
 """Of an end; all others are `stop`."""
@@ -127,7 +128,9 @@ class Lines:
 
     def _called(self, name: str, arguments: dict[str, Any]) -> bytes:
         self._note_first()
-        call = {"function": {"name": name, "arguments": arguments}}
+        # Clients put the calls of a stream together by their index: without one all are the first.
+        function = {"index": len(self._calls), "name": name, "arguments": arguments}
+        call = {"id": call_id(), "function": function}
         self._calls.append(call)
         return self._head + b'"content":"","tool_calls":' + encode([call]) + self._tail
 
