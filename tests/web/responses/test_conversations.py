@@ -81,6 +81,16 @@ async def test_items_are_added_listed_in_pages_and_taken_out(tmp_path: Path) -> 
             await client.conversations.items.retrieve(first, conversation_id=made.id)
 
 
+async def test_a_page_after_an_item_that_was_taken_out_is_an_error_and_not_the_first_page_again(tmp_path: Path) -> None:
+    async with talking(tmp_path) as client:
+        made = await client.conversations.create(items=[HELLO, HELLO, HELLO])
+        page = await client.conversations.items.list(made.id, order="asc", limit=1)
+        await client.conversations.items.delete(page.data[0].id or "", conversation_id=made.id)
+        with pytest.raises(openai.BadRequestError, match="not in this list") as refused:
+            await page.get_next_page()
+        assert refused.value.param == "after"
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_a_response_goes_on_with_a_conversation_and_adds_to_it(tmp_path: Path, stream: bool) -> None:
     async with talking(tmp_path) as client:

@@ -39,11 +39,14 @@ def page(items: Sequence[JsonObject], asked: Mapping[str, str]) -> JsonObject:
     """Return a page of a list that is given oldest first: the newest come first unless `order=asc`.
 
     Raises:
-        BadRequestError: `limit` is none.
+        BadRequestError: `limit` is none, or nothing in the list is `after`.
     """
     ordered = list(items) if asked.get("order", "desc") == "asc" else list(reversed(items))
     names = [item["id"] for item in ordered]
-    start = names.index(asked["after"]) + 1 if asked.get("after") in names else 0
+    if (after := asked.get("after")) and after not in names:
+        # From the start again, a client that goes on from page to page would never come to an end.
+        raise BadRequestError(f"after names {after[:80]!r}, which is not in this list: begin anew.", param="after")
+    start = names.index(after) + 1 if after else 0
     try:
         limit = int(asked.get("limit") or _PAGE)
     except ValueError:
