@@ -326,6 +326,25 @@ async def test_sessions_hear_nothing_of_hidden_servers(tmp_path: Path) -> None:
         assert len(heard["whole"]) == 2
 
 
+async def test_a_session_whose_person_comes_back_with_less_hears_no_more_than_that(tmp_path: Path) -> None:
+    async with team(tmp_path) as hub:
+        heard: list[bytes] = []
+        engine = hub.app.gateway.engine
+        session = engine.open_session("issuer#ada", "")
+        session.initialized = True
+        session.subscriptions = {(name, "", f"note://{name}"): f"note://{name}" for name in ("zebra", "kept")}
+        session.attach(lambda frame: heard.append(bytes(frame)) or True)
+        token = current_person.set(Person("issuer#ada", Reach.of(Bounds(servers=("kept",)))))
+        try:
+            assert engine.find_session(session.id, "issuer#ada") is session
+        finally:
+            current_person.reset(token)
+        for server in ("zebra", "kept"):
+            hub.hub.manager._heard(server, "notifications/message", {"level": "error", "data": f"log of {server}"})
+            hub.hub.manager._heard(server, "notifications/resources/updated", {"uri": f"note://{server}"})
+        assert [b"kept" in one for one in heard] == [True, True]
+
+
 async def test_changes_of_hidden_servers_are_not_streamed(tmp_path: Path) -> None:
     async with team(tmp_path) as hub:
         limited, whole = [], []

@@ -33,7 +33,7 @@ from naru.gateway.wire.headers import check_envelope
 from naru.gateway.wire.protocol import INTERNAL_ERROR, OVERLOADED, RpcError
 from naru.gateway.wire.streams import KeepAlive
 from naru.messages import JsonObject
-from naru.persons import LOCAL, current_person
+from naru.persons import LOCAL, current_person, reach
 from naru.telemetry.tracing import Attribute, active, mcp_server_span
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Engine(Core):
         session = self.sessions.get(session_id)
         if session is None or session.caller != caller:
             return None
+        session.reach = reach()  # another token of the same person may allow less
         session.last_used = asyncio.get_running_loop().time()
         return session
 

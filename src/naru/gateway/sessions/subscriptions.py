@@ -183,6 +183,8 @@ class Subscriptions:
         params = change.params or {}
         uri = str(params.get("uri"))
         for session in list(self._sessions()):
+            if not session.reach.server(change.server):
+                continue
             if session.subscriptions and (asked := _as_asked(session.subscriptions, change, uri)):
                 session.emit(frames.notification("notifications/resources/updated", {**params, "uri": asked}))
         for listen in list(self._listens.values()):
