@@ -89,6 +89,7 @@ def test_declared_servers_of_a_good_settings_file_are_checked_too(naru, tmp_path
         ("tools: {modules: [none.py]}", "none.py"),
         ("chat: {client: voyd}", "Did you mean void?"),
         ("chat: {client_by_key: {k1: voyd}}", "Did you mean void?"),
+        ("chat: {steps: {Open-WebUI: text}}", "Did you mean open-webui?"),
     ],
 )
 def test_what_serve_would_refuse_or_pass_over_is_found_before_it_is_started(

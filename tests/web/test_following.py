@@ -153,6 +153,7 @@ async def test_line7_what_is_changed_back_waits_no_more(tmp_path: Path, caplog: 
         "server: 5",
         "chat: {client: nosuch}",
         "chat: {client_by_key: {k1: nosuch}}",
+        "chat: {steps: {nosuch: text}}",
     ],
 )
 async def test_line7_a_file_that_cannot_be_used_changes_nothing(tmp_path: Path, text: str) -> None:

@@ -133,9 +133,11 @@ def recognise(signs: Signs, default: str = "openai") -> ClientProfile | None:
 
 def check_profiles(chat: ChatSettings) -> None:
     """Refuse settings that name a profile which there is not. Raises ConfigError."""
-    by_key = {f"chat.client_by_key.{key}": name for key, name in chat.client_by_key.items()}
-    for place, name in {"chat.client": chat.client, **by_key}.items():
-        if name.strip().lower() not in PROFILES:
+    named = {"chat.client": chat.client}
+    named |= {f"chat.client_by_key.{key}": name for key, name in chat.client_by_key.items()}
+    read = {place: name.strip().lower() for place, name in named.items()}
+    for place, name in {**read, **{f"chat.steps.{name}": name for name in chat.steps}}.items():
+        if name not in PROFILES:
             near = get_close_matches(name.strip().lower(), PROFILES, n=1)
             raise ConfigError(f"{place}: {no_profile(name)}", remedy=f"Did you mean {near[0]}?" if near else "")
 
