@@ -32,6 +32,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "/api/generate": {"model": "m", "prompt": "hi", "stream": False},
 }
 CHAT, RESPONSES, MESSAGES, OLLAMA, GENERATE = BODIES
+CONVERSATIONS = "/v1/conversations"
+ITEMS: tuple[dict[str, Any], ...] = (
+    *({"id": 5}, {"id": {}}, {"id": 10**30}, {"type": []}),
+    {"summary": 5, "type": "reasoning"},
+)
 EMBEDDINGS, EMBED = "/v1/embeddings", "/api/embed"
 WANTING = ("required", {"type": "any"}, {"type": "function", "function": {"name": "f"}}, {"type": "tool", "name": "f"})
 """Choices that want a call of some tool; no tool is offered."""
@@ -101,6 +106,15 @@ def said(content: Any) -> dict[str, Any]:
         (EMBED, {"dimensions": "x"}, "dimensions"),
         (OLLAMA, {"messages": PICTURES}, "messages[0].images"),
         *((GENERATE, {name: wrong}, name) for name, wrong in (("raw", True), ("template", "{{ .Prompt }}"))),
+        *(
+            (path, {"messages": [said([{"type": wrong, "text": "hi"}])]}, "messages[0].content[0]")
+            for path in (CHAT, MESSAGES, OLLAMA)
+            for wrong in ([], {})
+        ),
+        *((RESPONSES, {"input": [said("hi") | wrong]}, f"input[0].{next(iter(wrong))}") for wrong in ITEMS),
+        *((CONVERSATIONS, {"items": [said("hi") | wrong]}, f"items[0].{next(iter(wrong))}") for wrong in ITEMS),
+        (CONVERSATIONS, {"items": [said(5)]}, "items[0].content"),
+        *((RESPONSES, {"tools": [{"type": "local_shell"}, {"type": wrong}]}, "tools[1]") for wrong in ([], {})),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

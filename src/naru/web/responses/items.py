@@ -11,6 +11,7 @@ from naru.messages import JsonObject, Message, ToolCall
 from naru.models.transport.json_text import encode
 from naru.tools.names import exposed_name
 from naru.web.face.errors import BadRequestError
+from naru.web.face.reading.body import Kinds, check_kinds
 from naru.web.face.reading.history import read_arguments, read_messages
 from naru.web.face.reading.parts import text_of
 from naru.web.responses.seals import opened, opened_summary
@@ -19,6 +20,7 @@ LOCAL_SHELL = "local_shell"
 _OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNSEEN = ("mcp_list_tools", "compaction_trigger", "additional_tools", "configuration_update")
 """Items that tell a model nothing."""
+_KINDS: Kinds = {"id": (str,), "type": (str,), "content": (str, list, dict), "summary": (list,)}
 _TURN = re.compile(r"\bmessages\[(\d+)\]")
 _BEFORE = "[Summary of the conversation so far:]"
 _DENIED = "(A person said no to this call; it was not made.)"
@@ -37,7 +39,7 @@ def as_items(value: Any, name: str = "input") -> list[JsonObject]:
     """Return a field of items as a list of them.
 
     Raises:
-        BadRequestError: it is neither text nor a list of objects.
+        BadRequestError: it is neither text nor a list of objects, or one of them says something in no form.
     """
     if isinstance(value, str):
         content = [{"type": "input_text", "text": value}]
@@ -47,6 +49,7 @@ def as_items(value: Any, name: str = "input") -> list[JsonObject]:
     for position, item in enumerate(value):
         if not isinstance(item, dict):
             raise BadRequestError(f"{name}[{position}] must be an object.", param=f"{name}[{position}]")
+        check_kinds(item, _KINDS, f"{name}[{position}].")
     return value
 
 

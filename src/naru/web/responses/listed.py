@@ -22,7 +22,8 @@ def listed(item: JsonObject, item_id: str) -> JsonObject:
         spoken = item.get("role") == "assistant"
         if isinstance(content, str):
             content = [{"type": "output_text" if spoken else "input_text", "text": content}]
-        whole["content"] = [_part(part) for part in content or () if isinstance(part, dict)]
+        parts = [content] if isinstance(content, dict) else content or ()
+        whole["content"] = [_part(part) for part in parts if isinstance(part, dict)]
     return whole
 
 

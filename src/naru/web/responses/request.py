@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from naru.facts import fact
 from naru.messages import ChatRequest, JsonObject
@@ -162,7 +161,7 @@ def _instructions(body: JsonObject) -> str:
 
 def _shown(body: JsonObject, offer: OfferedTools) -> Shown:
     asks, custom = offer.mcp.asks, set(offer.custom)
-    if any(tool.name == LOCAL_SHELL for tool in offer.tools) and LOCAL_SHELL in _types(body):
+    if any(isinstance(tool, dict) and tool.get("type") == LOCAL_SHELL for tool in body.get("tools") or ()):
         custom.add(LOCAL_SHELL)
     reasoning = body.get("reasoning") or {}
     return Shown(
@@ -172,10 +171,6 @@ def _shown(body: JsonObject, offer: OfferedTools) -> Shown:
         hub_calls=bool(offer.mcp.servers),
         summaries=bool(reasoning.get("summary") or reasoning.get("generate_summary")),
     )
-
-
-def _types(body: JsonObject) -> set[Any]:
-    return {tool.get("type") for tool in body.get("tools") or () if isinstance(tool, dict)}
 
 
 def _log_probabilities(body: JsonObject) -> JsonObject:

@@ -36,7 +36,7 @@ def content_of(value: Any, where: str, *, is_result: bool = False) -> str | tupl
     items = value if isinstance(value, list) else [value]
     if not is_result and any(isinstance(item, int | float) for item in items):
         raise BadRequestError(f"{where}.content must be text or a list of parts.", param=where)
-    known = str | None if is_result else object  # rows of a result may have a `text` of their own
+    known = str | None if is_result else object  # rows of a result may have a `text` and a `type` of their own
     if not all(isinstance(item, str) or (isinstance(item, dict) and _is_part(item, known)) for item in items):
         return encode(value).decode()
     parts = [_part(item, f"{where}.content[{position}]") for position, item in enumerate(items)]
@@ -46,14 +46,16 @@ def content_of(value: Any, where: str, *, is_result: bool = False) -> str | tupl
 
 
 def _is_part(item: Item, text: Any) -> bool:
-    return isinstance(item.get("text", ""), text) and (isinstance(item.get("type"), str) or "text" in item)
+    kind = item.get("type")
+    is_known = isinstance(item.get("text", ""), text) and isinstance(kind, text)
+    return is_known and (isinstance(kind, str) or "text" in item)
 
 
 def _part(item: Any, where: str) -> ContentPart:
     if isinstance(item, str):
         return TextPart(item)
     kind = item.get("type", "text")
-    read = _READERS.get(kind)
+    read = _READERS.get(kind) if isinstance(kind, str) else None
     part = read(item, where) if read is not None else _foreign(item, kind, where)
     if part is None:
         raise BadRequestError(f"{where} of type {kind!r} cannot be read.", param=where)
