@@ -14,6 +14,7 @@ import pytest
 
 from naru.errors import ModelError
 from naru.messages import CallEnd, CallStart, ChatEvent, Extra, Finish, ImagePart, Reasoning, Text, Usage
+from naru.models.router import Route, Router
 from naru.models.scripted import Answer, ScriptedBackend
 from naru.models.transport.endpoint import Endpoint
 from naru.models.wires.anthropic import AnthropicBackend
@@ -241,6 +242,21 @@ async def test_texts_are_embedded_by_endpoints_of_other_apis_that_have_a_place_f
             await client._client.aclose()
         await backend.close()
     assert endpoint.paths == ([path] * 2 if path else [])
+
+
+async def test_texts_are_embedded_by_the_endpoint_whose_model_is_named_whatever_is_added_to_its_name() -> None:
+    found = json_reply({"object": "list", "data": [{"index": 0, "embedding": [0.5]}], "usage": {"prompt_tokens": 1}})
+    async with serve(lambda _: json_reply({}, 404)) as first, serve(lambda _: found) as second:
+        backends = [OllamaBackend(Endpoint.of(one.base_url)) for one in (first, second)]
+        routes = [Route("a", backends[0], ("qwen:latest",)), Route("b", backends[1], ("nomic:latest",))]
+        async with served(application(MemoryHub(Router(routes)))) as url:
+            client = ollama.AsyncClient(host=url)
+            for name in ("nomic:latest", "nomic:latest+tools"):
+                assert (await client.embed(model=name, input="a")).embeddings == [[0.5]]
+            await client._client.aclose()
+        for backend in backends:
+            await backend.close()
+    assert [body["model"] for body in second.bodies if "input" in body] == ["nomic:latest"] * 2
 
 
 OWN = {"num_ctx": 2048, "repeat_penalty": 1.1, "mirostat": 1, "top_k": 4}

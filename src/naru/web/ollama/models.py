@@ -19,7 +19,7 @@ from naru.models.transport.endpoint import WHOLE_BODY_BYTES
 from naru.models.transport.json_text import encode
 from naru.web.face.core import Core
 from naru.web.face.errors import BadRequestError, status_of
-from naru.web.face.names import HUB_TOOLS_SUFFIX
+from naru.web.face.names import HUB_TOOLS_SUFFIX, ModelNames
 from naru.web.face.reading.body import check_kinds, decode_body
 from naru.web.ollama.request import LATEST
 from naru.web.ollama.wire import error_object, now
@@ -28,6 +28,15 @@ from naru.web.openai.passthrough import as_reached, raw_backend
 VERSION = "0.13.0"
 """Of Ollama's API as it is answered here; some clients ask for a least version."""
 _KEPT_UNTIL = "2318-01-01T00:00:00Z"
+
+
+async def untagged(names: ModelNames, name: str) -> str:
+    """Return a name without the tag that Ollama's clients put after each, where no model is called so with it."""
+    try:
+        is_own = not name.endswith(LATEST) or name in await names.all()
+    except NaruError:  # What is wrong is told by the answer.
+        is_own = False
+    return name if is_own else name.removesuffix(LATEST)
 
 
 class Models:
@@ -120,7 +129,8 @@ class Models:
 
     async def _embedded(self, body: JsonObject, text: Any) -> tuple[str, list[list[float]], int]:
         shown = str(body.get("model") or "")
-        model, _ = await self._core.names.resolve(shown.removesuffix(LATEST))
+        names = self._core.names
+        model, _ = await names.resolve((await untagged(names, shown)).removesuffix(HUB_TOOLS_SUFFIX))
         if not isinstance(text, str | list):
             raise BadRequestError("input must be text or a list of texts.", param="input")
         check_kinds(body, {"dimensions": (float,)})

@@ -17,8 +17,8 @@ from naru.web.face.core import Core
 from naru.web.face.endpoint import FaceEndpoint
 from naru.web.face.errors import BadRequestError
 from naru.web.face.seam import Face
-from naru.web.ollama.models import Models
-from naru.web.ollama.request import LATEST, OllamaCall, read_call
+from naru.web.ollama.models import Models, untagged
+from naru.web.ollama.request import OllamaCall, read_call
 from naru.web.ollama.wire import Lines, error_object
 from naru.web.openai.passthrough import as_reached, raw_backend
 from naru.web.routes import Access, Endpoint
@@ -68,9 +68,8 @@ class Ollama(Face[OllamaCall]):
 
     async def read(self, body: JsonObject, headers: Mapping[bytes, bytes], caller: str) -> OllamaCall:
         """Read a request; a name's `:latest` is Ollama's way to say that it has no tag."""
-        model = body.get("model")
-        if isinstance(model, str) and model.endswith(LATEST) and not await self._is_known(model):
-            body = {**body, "model": model.removesuffix(LATEST)}
+        if isinstance(model := body.get("model"), str):
+            body = {**body, "model": await untagged(self._core.names, model)}
         call = read_call(body, headers, generates=self._generates)
         if call.answer:
             await self._load(call.request)
@@ -83,12 +82,6 @@ class Ollama(Face[OllamaCall]):
         found = raw_backend(await as_reached(hub.backend, name, 0), name)
         if found is not None and isinstance(found[0], OllamaBackend):
             await found[0].load(replace(request, model=found[1]))
-
-    async def _is_known(self, model: str) -> bool:
-        try:
-            return model in await self._core.names.all()
-        except NaruError:  # What is wrong is told by the answer.
-            return False
 
     def stream(self, asked: OllamaCall) -> Lines:
         """Write lines."""
