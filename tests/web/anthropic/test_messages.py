@@ -545,3 +545,12 @@ async def test_models_are_listed_in_the_form_that_the_asker_reads() -> None:
     assert [model.id for model in listed] == [row["id"] for row in openais["data"]]
     assert openais["object"] == "list"
     strictly(ModelInfo, one.to_dict())
+
+
+async def test_what_a_clients_search_of_tools_found_is_told_by_name() -> None:
+    found = [{"type": "tool_reference", "tool_name": "get_weather"}, {"type": "tool_reference", "tool_name": "mail"}]
+    searched = {"type": "tool_use", "id": "t", "name": "find_tools", "input": {}}
+    turns = [*ASK, {"role": "assistant", "content": [searched]}]
+    turns.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": found}]})
+    _, _, hub = await told(["Sunny."], {"messages": turns})
+    assert hub.backend.requests[0].messages[-1].text == "[Tool: get_weather]\n[Tool: mail]"  # type: ignore[attr-defined]

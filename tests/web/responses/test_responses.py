@@ -556,6 +556,16 @@ async def test_a_conversation_is_made_short_and_gone_on_with(tmp_path: Path) -> 
     assert [turn.text.rpartition("\n")[2] for turn in after.messages] == ["날씨?", "It is 12 °C in Seoul.", "Warm?"]
 
 
+async def test_a_thought_that_nothing_is_told_of_is_no_turn(tmp_path: Path) -> None:
+    """Some endpoints and templates refuse an empty turn of the model, which a client holds that was stopped there."""
+    hub, said = memory_hub(tmp_path, ["Sunny."]), {"role": "user", "content": "날씨?"}
+    thought = {"type": "reasoning", "id": "rs_1", "summary": [], "content": None, "encrypted_content": None}
+    async with served(application(hub)) as url:
+        status, _ = await post(f"{url}/v1/responses", {"model": "m", "input": [said, thought, said]})
+    assert status == 200
+    assert [turn.role for turn in hub.backend.requests[0].messages] == ["user", "user"]  # type: ignore[attr-defined]
+
+
 async def test_a_summary_of_nothing_is_an_error(tmp_path: Path) -> None:
     async with served(application(memory_hub(tmp_path, [""]))) as url:
         status, answer = await post(f"{url}/v1/responses/compact", BODY)

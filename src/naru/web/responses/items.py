@@ -158,8 +158,9 @@ class _Reader:
             self.flush()
         told = item.get("content") or item.get("summary") or ()
         text = "\n".join(text_of(one.get("text")) for one in told if isinstance(one, dict))
-        before = self._said.get("reasoning_content")
-        self._said["reasoning_content"] = f"{before}\n{text}" if before else text
+        if text:  # What was thought and not told is no turn.
+            before = self._said.get("reasoning_content")
+            self._said["reasoning_content"] = f"{before}\n{text}" if before else text
         if content := text_of(item.get("encrypted_content")):
             sealed = opened(content, item.get("id"))
             self._said.setdefault("reasoning_details", []).append(sealed)

@@ -177,6 +177,11 @@ def _search_result(item: Item, where: str) -> ResourcePart | None:
     return replace(found, text=f"{text_of(item['title'])}\n{found.text}") if found and item.get("title") else found
 
 
+def _tool_reference(item: Item, where: str) -> TextPart:
+    """Read what a client's own search of tools found: here a model is offered all of them, so their names will do."""
+    return TextPart(f"[Tool: {text_of(item.get('tool_name'))}]")
+
+
 def _written(name: str, content: Any, where: str) -> ResourcePart | None:
     """Return a document that stands in blocks of its own; only text can."""
     words = content_of(content, where)
@@ -208,5 +213,6 @@ _READERS: Mapping[str, Callable[[Item, str], ContentPart | None]] = {
     "input_file": _file_part,
     "document": _document,
     "search_result": _search_result,
+    "tool_reference": _tool_reference,
     "resource": _resource,
 }
