@@ -12,10 +12,11 @@ import jsonschema_rs
 
 from naru.agent.planner import Verdict
 from naru.agent.small.parameters import Parameter, parameters
-from naru.agent.small.sources import Sources, bare, digits, numbers, spans
+from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
 from naru.tools.arguments.misspelt import meant
 from naru.tools.arguments.validate import ArgumentsValidator
+from naru.tools.texts import bare, digits, numbers, spans
 
 _YEARS = range(1900, 2101)  # What `this year` and the like can mean.
 

@@ -10,10 +10,11 @@ from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of
 from naru.agent.small.parameters import Parameter, known_values, needed, parameters, shared_numbers
 from naru.agent.small.reading import is_nothing
-from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
+from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
 from naru.tools.lines import decoded, entries, leaves
 from naru.tools.names import plain_name
+from naru.tools.texts import TELLING_NUMBER, Text, bare, digits, numbers
 
 AT_ONCE, ALL, LEADS = 3, 4, 2
 """Tools that a small model chooses from well; that are always all shown; that may lead up to one that lacks an id."""
@@ -24,13 +25,14 @@ for an id that it needs and nobody gave."""
 LEAD = 0.1  # So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56.
 TELLING_NAME = 3  # Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`.
 TELLS = 0.3  # What a tool loses, for a question, of how far it points to changing (first: 235 of 301, without 227).
+OFF = -0.08  # A tool so far behind talk that none is needed (54 of 90 questions of general knowledge, 1 of 309 others).
 FAR = 0.15  # Closeness below which a call that holds nothing of what was said is none that anybody asked for.
 
 
 class Offering:
     """The tools of one run, nearest first, and what became of them."""
 
-    def __init__(self, ranked: Sequence[Ranked], sources: Sources) -> None:
+    def __init__(self, ranked: Sequence[Ranked], sources: Sources, *, is_first: bool = True) -> None:
         self._sources = sources
         self.numbered = shared_numbers([one.tool for one in ranked])
         self._of = {one.tool.name: one for one in ranked}
@@ -43,7 +45,7 @@ class Offering:
         self.changing = frozenset(one.tool.name for one in ranked if one.changes)
         surely = [one for one in ranked if one.changes is False and one.closeness is not None]
         self.reading = frozenset(one.tool.name for one in surely)  # What is asked for beside what is in view.
-        self.is_talk = any(one.is_talk for one in ranked)
+        self.is_talk = any(one.is_talk for one in ranked) or (is_first and -1.0 < self.margin < OFF)
         self.is_to_know = any(one.is_to_know for one in ranked)
 
     def _stands(self, one: Ranked) -> float:
@@ -67,11 +69,12 @@ class Offering:
     def is_asked_for(self, call: ToolCall) -> bool:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
         of, words = self._of[call.name], self._sources.question.words
-        told = {str(one).lower() for one in leaves(call.arguments) if self._sources.hold(one)}
-        # A word of the talk itself says nothing, where capitals tell names.
-        told -= {one.lower() for one, is_name in words.items() if not is_name and one.lower() != one.upper()}
+        every = {str(one).lower(): self._sources.hold(one) for one in leaves(call.arguments)}
+        told = {one for one, is_held in every.items() if is_held}
+        # A word of the talk itself says nothing.
+        told -= {one.lower() for one, is_name in words.items() if not is_name}
         is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD) or self.fits(of.tool, ()) > 0
-        return is_near or bool(told) or not self.is_talk or bool(self._sources.results)
+        return is_near or bool(told and len(told) == len(every)) or not self.is_talk or bool(self._sources.results)
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
@@ -194,12 +197,15 @@ class Offering:
     def elsewhere(self, last: Outcome) -> list[ToolDefinition]:
         """Return what to ask where a call found nothing: the tool without options, those for its id, else the next."""
         tool = self._of[last.call.name].tool
-        if tool.name in self.changing or not is_nothing(last):
+        if tool.name in self.changing or not is_nothing(last) or self.is_talk:
             return []
-        if (wider := _wider(tool, last, self._sources.question.names)) is not None:
-            return [wider]
         ids = self._sources.subject
-        if not ids or set(ids) & set(map(str, leaves(last.call.arguments))):
+        taken = set(map(str, leaves(last.call.arguments)))
+        if tool is self._tools[0] and last.failed and taken >= {*ids, *self._sources.question.names} != set():
+            return []  # It took all that was named, and says why it gave nothing.
+        if (wider := _wider(tool, last, self._sources.question.names, ids)) is not None:
+            return [wider]
+        if not ids or taken.intersection(ids):
             self._in_vain.append(tool.name)
         if len(self._in_vain) > (AT_ONCE - 1 if ids else 1):
             return []
@@ -223,10 +229,19 @@ class Offering:
         said: `convert(50, "USD", "EUR")` of "How much is 50 USD in EUR?" is what was asked for.
         """
         of, values = self._of[call.name], leaves(call.arguments)
-        able = [one for one in self._able() if self._of[one.name].changes is False]
+        able = [one for one in self._able() if self._of[one.name].changes is False or one is self._tools[0]]
         near = [one for one in able if self._is_about_as_near(one, of.tool)] or (able[:AT_ONCE] if of.changes else [])
         is_said = bool(values) and all(map(self._sources.hold, values))
         return near if self.is_to_know and (of.changes or (of.changes is None and not is_said)) else []
+
+    def fuller(self, call: ToolCall) -> list[ToolDefinition]:
+        """Return what changes something and needs all that was named, where a change leaves a part of it out."""
+        named = {*self._sources.question.spans, *self._sources.question.names}
+        taken = Text(" ".join(str(one) for one in leaves(call.arguments)))
+        if call.name not in self.changing or all(map(taken.holds, named)):
+            return []
+        able = [one for one in self._tools if one.name in self.changing and len(needed(one)) >= len(named)]
+        return [one for one in able if one.name != call.name and self._is_about_as_near(one, self._of[call.name].tool)]
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others; None if none are.
@@ -327,7 +342,7 @@ def _texts(tool: ToolDefinition) -> list[Parameter]:
     return every if all(one.is_plain_text and not one.shown for one in every) else []
 
 
-def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDefinition | None:
+def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str], ids: Sequence[str] = ()) -> ToolDefinition | None:
     """Return a tool as it may find more: held to a name of which more or less was asked, or without its options."""
     given, properties = last.call.arguments, tool.input_schema.get("properties") or {}
     for name, value in given.items():
@@ -335,6 +350,8 @@ def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDef
         if whole and name in properties:
             return _held_to(tool, name, whole)
     kept = {one.name: properties[one.name] for one in parameters(tool) if one.required or one.name not in given}
+    if any(not each.isdigit() and each == given.get(name) for name in given.keys() - kept.keys() for each in ids):
+        return None  # What was asked about is no option.
     is_wider = len(kept) < len(properties) and not last.failed
     return replace(tool, input_schema={**tool.input_schema, "properties": kept}) if is_wider else None
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from naru.agent.small.sources import Sources, folded
+from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import without_null
+from naru.tools.texts import digits, folded
 
 _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:[A-Za-z]+[-_#]){0,3}[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z\d]))",
@@ -104,7 +105,9 @@ def parameters(tool: ToolDefinition) -> list[Parameter]:
     found = []
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         plain = without_null(schema, tool.input_schema)
-        found.append(Parameter(name, plain, name in required, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
+        # `ISBN-13` is a kind of `isbn`, `IMO9450077` an `imo`.
+        samples = tuple(one for one in _samples(plain) if _lead(one) != folded(name) or len(digits(one)) > 2)
+        found.append(Parameter(name, plain, name in required, samples, _compiled(plain.get("pattern"))))
     if len(alone := [one for one in found if one.required]) == 1 and alone[0].is_plain_text:
         found[found.index(alone[0])] = replace(alone[0], shown=tuple(_SAMPLE.findall(tool.description)))
     return found

@@ -17,6 +17,11 @@ def final_turn(question: str, results: str, attempt: int, language: str) -> tupl
     return f"{how} {answer_in(language)}", f"Information:\n{results}\n\nQuestion: {question}"
 
 
+def told_turn(language: str, results: str) -> tuple[str, str]:
+    """Return instruction and user text for saying what was found, where an answer said the question back instead."""
+    return f"You say in full sentences what the information tells. {answer_in(language)}", f"Information:\n{results}"
+
+
 def done_turn(language: str, results: str) -> tuple[str, str]:
     """Return instruction and user text for saying what was changed; an order shown again is explained, not told."""
     return f"Tell the person in one sentence what was done. {answer_in(language)}", f"Done: {results}"
@@ -27,7 +32,11 @@ def translation(text: str, language: str) -> tuple[str, str]:
     return f"You translate into {language}. Keep names, ids and numbers as they are.", text
 
 
-def nothing_turn(language: str, wanted: str) -> tuple[str, str]:
-    """Return instruction and user text for saying that nothing was found; the question is not shown to be answered."""
+def nothing_turn(language: str, wanted: str, failure: str = "") -> tuple[str, str]:
+    """Return instruction and user text for saying that nothing was found, or why, in the words of the tool that failed.
+
+    The question is not shown, or it would be answered.
+    """
     told = f" in {language}" if language else ""
-    return answer_in(language), f"Tell me in one short sentence{told}: {wanted} was not found."
+    what = f" why this failed: {failure}" if failure else f": {wanted} was not found."
+    return answer_in(language), f"Tell me in one short sentence{told}{what}"
