@@ -203,3 +203,73 @@ async def test_issue_14_what_a_number_did_not_find_is_searched_by_the_name_besid
     found = next(one for one in backend.requests[1].tools if one.name == "search_shows")
     assert found.input_schema["properties"]["query"]["enum"] == ["Deep Currents", "42"]
     assert (record["answer"], breaches(record)) == ("Kelp입니다.", [])
+
+
+async def test_issue_14_5_what_a_tool_said_when_it_failed_is_told_and_no_other_is_asked_where_it_took_all() -> None:
+    def rate(amount: float, source: str, target: str) -> dict:
+        """Convert an amount from one currency into another."""
+        raise ValueError(f"no rate for {target}")
+
+    def branch(currency: str) -> dict:
+        """Which branch pays a currency out."""
+        return {"branch": "Harbour"}
+
+    script = [said("rate", amount=10, source="USD", target="CHF"), "There is no rate for CHF."]
+    rank = standing(rate=0.5, branch=0.4)
+    record, backend = await asked("Convert 10 USD to CHF.", script, (rate, branch, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == ["rate"]
+    assert "no rate for CHF" in backend.requests[1].messages[-1].text
+    assert record["answer"] == "There is no rate for CHF."
+
+
+async def test_an_id_of_the_question_is_no_option_that_a_search_can_do_without() -> None:
+    def find_events(text: str = "", attendee: str = "") -> dict:
+        """Search the calendar."""
+        return {"events": []} if text else {"events": [{"id": "evt_a1", "title": "Dentist"}]}
+
+    def event(event_id: str) -> dict:
+        """Who takes part in an event, and where."""
+        return {"id": event_id, "attendees": ["Ken"]}
+
+    script = [said("find_events", text="evt_b7"), said("event", event_id="evt_b7"), "Ken takes part."]
+    rank = standing(find_events=0.5, event=0.4)
+    record, _ = await asked("Who takes part in evt_b7?", script, (find_events, event, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == ["find_events", "event"]
+    assert record["answer"] == "Ken takes part."
+
+
+async def test_the_name_of_a_form_is_no_id_that_stands_for_others() -> None:
+    def book(isbn: Annotated[str, Field(description="ISBN-13 of the book")]) -> dict:
+        """Title and shelf of a book."""
+        return {"isbn": isbn, "shelf": "B4"}
+
+    script = [said("book", isbn="978-0-06-112008-4"), "On B4."]
+    tools = (book, exhibit, visitors, gift, room)
+    record, _ = await asked("On which shelf is 978-0-06-112008-4?", script, tools, standing(book=0.5))
+    assert calls(record) == [("book", {"isbn": "978-0-06-112008-4"})]
+
+
+async def test_issue_14_1_a_question_that_no_tool_lies_near_is_answered_in_words_where_a_call_finds_nothing() -> None:
+    async def far(tools: Sequence[Any], texts: Sequence[str]) -> list[Ranked]:
+        return [Ranked(one, 0.0, closeness=0.02, talk=0.3 if one.name == "gift" else 0.24) for one in tools]
+
+    def search(text: str) -> dict:
+        """Search the catalogue."""
+        return {"found": []}
+
+    script = [said("search", text="88"), "It is Oslo."]
+    record, backend = await asked("What is the capital, 88 or Oslo?", script, (search, visitors, gift, room), far)
+    assert record["answer"] == "It is Oslo."
+    assert backend.requests[-1].messages[-1].text == "What is the capital, 88 or Oslo?"
+    assert backend.requests[-1].tools == ()
+
+
+async def test_an_answer_that_only_says_the_question_back_is_told_once_more_from_what_was_found() -> None:
+    def node(name: str) -> dict:
+        """What is known of a node."""
+        return {"name": name, "seen": "serves coffee"}
+
+    script = [said("node", name="Harbor Cafe"), "The node named Harbor Cafe is open.", "Harbor Cafe serves coffee."]
+    record, backend = await asked("Open the node named Harbor Cafe.", script, (node,))
+    assert record["answer"] == "Harbor Cafe serves coffee."
+    assert "Open the node" not in backend.requests[-1].messages[-1].text

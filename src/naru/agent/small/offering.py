@@ -201,7 +201,8 @@ class Offering:
             return []
         ids = self._sources.subject
         taken = set(map(str, leaves(last.call.arguments)))
-        if tool is self._tools[0] and last.failed and taken >= {*ids, *self._sources.question.names} != set():
+        is_near = self._is_about_as_near(tool, self._tools[0])
+        if is_near and last.failed and taken >= {*ids, *self._sources.question.names} != set():
             return []  # It took all that was named, and says why it gave nothing.
         if (wider := _wider(tool, last, self._sources.question.names, ids)) is not None:
             return [wider]
