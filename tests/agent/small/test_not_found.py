@@ -262,14 +262,3 @@ async def test_issue_14_1_a_question_that_no_tool_lies_near_is_answered_in_words
     assert record["answer"] == "It is Oslo."
     assert backend.requests[-1].messages[-1].text == "What is the capital, 88 or Oslo?"
     assert backend.requests[-1].tools == ()
-
-
-async def test_an_answer_that_only_says_the_question_back_is_told_once_more_from_what_was_found() -> None:
-    def node(name: str) -> dict:
-        """What is known of a node."""
-        return {"name": name, "seen": "serves coffee"}
-
-    script = [said("node", name="Harbor Cafe"), "The node named Harbor Cafe is open.", "Harbor Cafe serves coffee."]
-    record, backend = await asked("Open the node named Harbor Cafe.", script, (node,))
-    assert record["answer"] == "Harbor Cafe serves coffee."
-    assert "Open the node" not in backend.requests[-1].messages[-1].text

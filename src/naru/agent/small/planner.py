@@ -13,12 +13,12 @@ from naru.agent.language import is_foreign, language_of
 from naru.agent.limits import canonical
 from naru.agent.planner import Verdict
 from naru.agent.recall import calls_in
-from naru.agent.selection import MARKS, Ranked, terms
+from naru.agent.selection import MARKS, Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
 from naru.agent.small.offering import ALL, Offering, for_another
-from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, told_turn, translation
+from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
 from naru.agent.small.shown import NONE, menu, narrowed, shown
@@ -28,7 +28,7 @@ from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
 from naru.tools.lines import leaves
 from naru.tools.names import own_name
-from naru.tools.texts import Text, bare, digits
+from naru.tools.texts import Text, bare
 
 LONGEST_FAILURE = 300  # Letters of what a tool said when it failed.
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000  # Where a small model that runs on and on is stopped.
@@ -84,7 +84,6 @@ class SmallPlanner:
         self._absent: set[str] = set()  # Calls whose words say that nothing is there.
         self._ran: list[Outcome] = []
         self._guesses: set[str] = set()  # Calls with a listed value in place of one that the question means.
-        self._is_untold = False  # Whether an answer told nothing of what was found.
         self._refused, self._told, self._words, self._missing = 0, 0, "", ""
 
     @property
@@ -266,7 +265,7 @@ class SmallPlanner:
         attempt += self._way == "answer"
         if attempt > 2 or (not self._ran and self._words and not self._kept):
             return None
-        if attempt == 2 and self._words and not self._is_untold and is_foreign(self._words, self._language):
+        if attempt == 2 and self._words and is_foreign(self._words, self._language):
             instruction, said = translation(self._words, self._language)
         elif not self._kept and (not self._ran or (self._offering.is_talk and not self._found)):
             instruction, said = answer_in(self._language), self._question
@@ -288,11 +287,7 @@ class SmallPlanner:
             # Not in a draft: what that leaves untold leads on to a second call. Nor in another try.
             is_said = any(rows) and attempt == 1 and not any(map(self._offering.pointed_to, self._found[-1:]))
             results += ["\n".join([MOST_OF_ALL, *(row for of in rows for row in of)])] if is_said else []
-            facts = "\n\n".join(results)
-            if self._is_untold:
-                instruction, said = told_turn(self._language, facts)
-            else:
-                instruction, said = final_turn(self._full, facts, attempt, self._language)
+            instruction, said = final_turn(self._full, "\n\n".join(results), attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
             asked = [one for one in self._ran if any(map(self._sources.question.holds, leaves(one.call.arguments)))]
@@ -312,21 +307,11 @@ class SmallPlanner:
             is_open = self._found or not self._ran or self._offering.is_talk
             is_sound = not invented(answer, self._sources, shortest=2 if is_open else 1)
             is_said = bare(MOST_OF_ALL) in bare(answer) or bare(answer) in (bare(one.text) for one in self._history)
-            is_told = self._is_untold or not self._found or self._tells(answer)
-            self._is_untold = not is_told or self._is_untold
-            if is_sound and is_told and not is_said and not is_foreign(answer, self._language):
+            if is_sound and not is_said and not is_foreign(answer, self._language):
                 return answer
             may_stand = bool(is_sound or is_open)  # It may be worked out from what was found.
         self._words = self._words or (answer if may_stand else "")
         return ""
-
-    def _tells(self, answer: str) -> bool:
-        """Tell whether an answer is more than the question's words: something of the results, a number, a change."""
-        said, asked = set(terms(answer)), set(terms(self._full))
-        found = {term for one in self._found for term in terms(one.result.text)} - asked
-        is_change = any(one.call.name in self._offering.changing for one in self._found)
-        is_more = bool(said & found) or len(said & asked) * 2 <= len(said)
-        return is_more or is_change or bool(digits(answer)) or bare(answer) == bare(self._question)
 
     def fallback_answer(self) -> str:
         """Give the model's own last words; the tools' data only when it gave none."""

@@ -17,11 +17,6 @@ def final_turn(question: str, results: str, attempt: int, language: str) -> tupl
     return f"{how} {answer_in(language)}", f"Information:\n{results}\n\nQuestion: {question}"
 
 
-def told_turn(language: str, results: str) -> tuple[str, str]:
-    """Return instruction and user text for saying what was found, where an answer said the question back instead."""
-    return f"You say in full sentences what the information tells. {answer_in(language)}", f"Information:\n{results}"
-
-
 def done_turn(language: str, results: str) -> tuple[str, str]:
     """Return instruction and user text for saying what was changed; an order shown again is explained, not told."""
     return f"Tell the person in one sentence what was done. {answer_in(language)}", f"Done: {results}"
