@@ -11,6 +11,7 @@ from typing import Any
 from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import without_null
+from naru.tools.names import plain_name
 from naru.tools.texts import digits, folded
 
 _SAMPLE = re.compile(
@@ -19,6 +20,7 @@ _SAMPLE = re.compile(
 )
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")  # A form that is shown letter by letter: `YYYY-MM`.
+ID = "id"  # What schemas and results of all kinds call an id: `event_id`, `eventId`, `id`.
 _TELLING_CHOICE = 2
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
@@ -61,6 +63,11 @@ class Parameter:
         """Tell whether it takes a text of which the schema shows no form."""
         told = self.is_choice or self.samples or self.pattern or self.form
         return self.kind == "string" and not (told or _PICTURE.search(str(self.schema.get("description", ""))))
+
+    @property
+    def is_named_id(self) -> bool:
+        """Tell whether its name says that it takes an id."""
+        return plain_name(self.name).split()[-1:] == [ID]
 
     @property
     def form(self) -> str:

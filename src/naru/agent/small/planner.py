@@ -17,12 +17,13 @@ from naru.agent.selection import MARKS, Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
-from naru.agent.small.offering import ALL, Offering, for_another
+from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
 from naru.agent.small.shown import NONE, menu, narrowed, shown
 from naru.agent.small.sources import Sources
+from naru.agent.small.taking import for_another
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
