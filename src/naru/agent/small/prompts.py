@@ -33,5 +33,5 @@ def nothing_turn(language: str, wanted: str, failure: str = "") -> tuple[str, st
     The question is not shown, or it would be answered.
     """
     told = f" in {language}" if language else ""
-    what = f" why this failed: {failure}" if failure else f": {wanted} was not found."
+    what = f" that nothing was found, and why: {failure}" if failure else f": {wanted} was not found."
     return answer_in(language), f"Tell me in one short sentence{told}{what}"
