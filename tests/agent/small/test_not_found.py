@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
+import pytest
 from bench.tongues.law import breaches
 from pydantic import Field
 from tests.agent.small.conftest import asked, calls
@@ -262,3 +263,63 @@ async def test_issue_14_1_a_question_that_no_tool_lies_near_is_answered_in_words
     assert record["answer"] == "It is Oslo."
     assert backend.requests[-1].messages[-1].text == "What is the capital, 88 or Oslo?"
     assert backend.requests[-1].tools == ()
+
+
+def find_events(text: str = "", attendee: str = "") -> dict:
+    """Search the calendar by words of the title, or by who takes part."""
+    every = [
+        {"id": "evt_b7", "title": "Design workshop", "who": "Ken"},
+        {"id": "evt_c3", "title": "Dinner", "who": "Mia"},
+    ]
+    found = [one for one in every if text.lower() in one["title"].lower() and attendee in one["who"]]
+    return {"events": [{"id": one["id"], "title": one["title"]} for one in found]}
+
+
+def events_on(day: str) -> dict:
+    """The events of a day."""
+    return {"events": []}
+
+
+def event_details(event_id: str) -> dict:
+    """Start, end, place and people of an event."""
+    return {"id": event_id, "end": "17:00"}
+
+
+CALENDAR: tuple[Callable[..., Any], ...] = (event_details, events_on, find_events, visitors, gift)
+
+
+async def test_issue_14_5_a_tool_named_to_need_an_id_is_led_up_to_and_followed_over_what_found_nothing() -> None:
+    script = [said("events_on", day="2023-04-15"), said("find_events", text="workshop")]
+    script += [said("event_details", event_id="evt_b7"), "It ends at 17:00."]
+    rank = standing(event_details=0.5, events_on=0.4, find_events=0.3)
+    record, backend = await asked("At what time does the workshop end?", script, CALENDAR, rank)
+    assert "event_details" not in names(backend.requests[0])
+    assert [name for name, _ in calls(record)] == ["events_on", "find_events", "event_details"]
+    assert record["answer"] == "It ends at 17:00."
+
+
+async def test_a_name_that_nobody_gave_is_left_out_where_it_need_not_be_given() -> None:
+    script = [said("find_events", text="workshop", attendee="John Doe"), "It is evt_b7."]
+    record, _ = await asked("Which event is the workshop?", script, CALENDAR, standing(find_events=0.5))
+    assert calls(record)[0] == ("find_events", {"text": "workshop"})
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "left"),
+    [
+        ("민수가 참석하는 일정은?", {"text": "민수가 가는 모든 일정", "attendee": "민수"}, ["attendee"]),
+        ("Which events does Ken attend?", {"text": "Ken", "attendee": "Ken"}, ["attendee"]),
+        ("Which events does Ken attend?", {"attendee": "Ken"}, ["text"]),
+    ],
+)
+async def test_of_options_that_found_nothing_those_that_nobody_gave_or_that_say_the_same_go_first(
+    question: str, first: dict[str, str], left: list[str]
+) -> None:
+    def search(text: str = "", attendee: str = "") -> dict:
+        """Search the calendar by words of the title, or by who takes part."""
+        return {"events": []}
+
+    script = [said("search", **first), said("search", **dict.fromkeys(left, "Ken")), "The workshop.", "The workshop."]
+    _, backend = await asked(question, script, (search, events_on, visitors, gift, room), standing(search=0.5))
+    again = backend.requests[1].tools[0]
+    assert (again.name, list(again.input_schema["properties"])) == ("search", left)
