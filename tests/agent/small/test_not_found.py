@@ -323,3 +323,20 @@ async def test_of_options_that_found_nothing_those_that_nobody_gave_or_that_say_
     _, backend = await asked(question, script, (search, events_on, visitors, gift, room), standing(search=0.5))
     again = backend.requests[1].tools[0]
     assert (again.name, list(again.input_schema["properties"])) == ("search", left)
+
+
+@pytest.mark.parametrize(("near", "asked_too"), [(0.45, ["notes", "ticket"]), (0.2, ["notes"])])
+async def test_an_empty_list_for_an_id_leads_to_what_is_as_near_and_takes_it(near: float, asked_too: list[str]) -> None:
+    def notes(number: int) -> list[str]:
+        """Notes of a ticket."""
+        return []
+
+    def ticket(number: int) -> dict:
+        """Subject and state of a ticket."""
+        return {"number": number, "subject": "Cannot print"}
+
+    script = [said("notes", number=413), said("ticket", number=413), "It cannot print."][: len(asked_too) + 1]
+    script[-1] = "It cannot print."
+    rank = standing(notes=0.5, ticket=near)
+    record, _ = await asked("What is ticket 413 about?", script, (notes, ticket, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == asked_too

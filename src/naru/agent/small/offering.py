@@ -12,7 +12,7 @@ from naru.agent.small.parameters import Parameter, known_values, needed, paramet
 from naru.agent.small.reading import is_nothing
 from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
-from naru.tools.lines import leaves
+from naru.tools.lines import decoded, leaves
 from naru.tools.names import plain_name
 from naru.tools.texts import TELLING_NUMBER, Text, bare, digits, numbers
 
@@ -215,6 +215,9 @@ class Offering:
             # The nearest tool has said that there is none: others of the same parameter say other things of it.
             told = {one.name for one in parameters(tool)} if tool is self._tools[0] else set()
             left = self._surest([one for one in self._left() if taking.takes_any(one, ids)])
+            found = decoded(last.result.text.strip())
+            if [] in (found, *(found.values() if isinstance(found, dict) else ())):  # None of a kind: it may be there.
+                told = set() if any(self._is_about_as_near(one, tool) for one in left) else told
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
             held = [*self._sources.question.names, *ids]
