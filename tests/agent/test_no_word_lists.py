@@ -18,6 +18,7 @@ ALLOWED = {
     ("small/prompts.py", ""): "what small models are told",
     ("language.py", "_LANGUAGES"): "the names of the languages to answer in",
     ("closeness.py", "ORDERING"): "examples whose vectors are compared, in any language: no word of them is looked for",
+    ("options.py", "NUMERALS"): "the same, of numbers",
 }
 """File and name (empty: all of the file), and what stands there instead of words that decide."""
 _WORD = re.compile(r"[^\W\d_]+(?:[ '’-][^\W\d_]+)*")

@@ -33,6 +33,7 @@ from naru.agent.events import (
 from naru.agent.execute import Executor, Outcome, refused, unreadable
 from naru.agent.hooks import INSISTED, Hooks, Missing
 from naru.agent.limits import Budget, Limits
+from naru.agent.options import asked_for
 from naru.agent.planner import OrdinaryPlanner, Planner
 from naru.agent.prompts import CUT_OFF, MODEL_FAILED, NOT_SHOWN, cut, tools_note
 from naru.agent.small.planner import SmallPlanner
@@ -87,6 +88,7 @@ async def run(
     # A small model's planner shows few of all in each round, other ones in the next.
     ranked = await ranked_for(tools, request, hooks.rank) if helped else ()
     ranked = await hooks.weigh(backend, request, ranked) if ranked and hooks.weigh else ranked
+    ranked = await asked_for(ranked, request, hooks.near)
     request = hooks.recall.told(request, context.caller, tools) if helped and hooks.recall else request
     tools = tools if helped else await chosen(tools, request, profile, limits.max_tools, hooks.rank)
     problems = tuple(toolset.problems()) if isinstance(toolset, ToolsetWithProblems) else ()

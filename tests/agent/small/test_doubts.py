@@ -516,3 +516,32 @@ async def test_issue_14_an_answer_that_tells_nothing_of_the_only_result_leads_to
     assert [name for name, _ in calls(record)] == called
     assert record["answer"] == ("Yusuf Demir made it." if len(called) > 1 else draft)
     assert breaches(record) == []
+
+
+async def test_a_change_that_leaves_out_what_was_named_gives_way_to_a_second_word_where_another_takes_it() -> None:
+    def close_ticket(number: int) -> str:
+        """Close a ticket."""
+        return f"{number} is closed."
+
+    def assign(number: int, login: str) -> str:
+        """Give a ticket to somebody."""
+        return f"{number} is now with {login}."
+
+    def ticket(number: int) -> dict:
+        """Subject of a ticket."""
+        return {"number": number}
+
+    async def ordered(tools, texts):
+        near = {"close_ticket": 0.5, "assign": 0.45}
+        return [
+            Ranked(tool, near.get(tool.name, 0.1), closeness=0.3, ordered=0.3 * (tool.name in near), wish=0.1)
+            for tool in tools
+        ]
+
+    tools = (close_ticket, assign, ticket, owners, ship)
+    script = [written("close_ticket", number=413), written("assign", number=413, login="pavel"), "Done: pavel has it."]
+    record, _ = await asked("413번 티켓을 pavel에게 배정해줘", script, tools, ordered)
+    assert calls(record) == [("assign", {"number": 413, "login": "pavel"})]
+    again = [written("close_ticket", number=413)] * 2
+    record, _ = await asked("Close ticket 413, Pavel mended it", [*again, "413 is closed."], tools, ordered)
+    assert calls(record) == [("close_ticket", {"number": 413})], "the model's second word holds"

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
+import pytest
 from bench.tongues.law import breaches
 from pydantic import Field
 from tests.agent.small.conftest import asked, calls
@@ -203,3 +204,139 @@ async def test_issue_14_what_a_number_did_not_find_is_searched_by_the_name_besid
     found = next(one for one in backend.requests[1].tools if one.name == "search_shows")
     assert found.input_schema["properties"]["query"]["enum"] == ["Deep Currents", "42"]
     assert (record["answer"], breaches(record)) == ("Kelp입니다.", [])
+
+
+async def test_issue_14_5_what_a_tool_said_when_it_failed_is_told_and_no_other_is_asked_where_it_took_all() -> None:
+    def rate(amount: float, source: str, target: str) -> dict:
+        """Convert an amount from one currency into another."""
+        raise ValueError(f"no rate for {target}")
+
+    def branch(currency: str) -> dict:
+        """Which branch pays a currency out."""
+        return {"branch": "Harbour"}
+
+    script = [said("rate", amount=10, source="USD", target="CHF"), "There is no rate for CHF."]
+    rank = standing(rate=0.5, branch=0.4)
+    record, backend = await asked("Convert 10 USD to CHF.", script, (rate, branch, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == ["rate"]
+    assert "no rate for CHF" in backend.requests[1].messages[-1].text
+    assert record["answer"] == "There is no rate for CHF."
+
+
+async def test_an_id_of_the_question_is_no_option_that_a_search_can_do_without() -> None:
+    def find_events(text: str = "", attendee: str = "") -> dict:
+        """Search the calendar."""
+        return {"events": []} if text else {"events": [{"id": "evt_a1", "title": "Dentist"}]}
+
+    def event(event_id: str) -> dict:
+        """Who takes part in an event, and where."""
+        return {"id": event_id, "attendees": ["Ken"]}
+
+    script = [said("find_events", text="evt_b7"), said("event", event_id="evt_b7"), "Ken takes part."]
+    rank = standing(find_events=0.5, event=0.4)
+    record, _ = await asked("Who takes part in evt_b7?", script, (find_events, event, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == ["find_events", "event"]
+    assert record["answer"] == "Ken takes part."
+
+
+async def test_the_name_of_a_form_is_no_id_that_stands_for_others() -> None:
+    def book(isbn: Annotated[str, Field(description="ISBN-13 of the book")]) -> dict:
+        """Title and shelf of a book."""
+        return {"isbn": isbn, "shelf": "B4"}
+
+    script = [said("book", isbn="978-0-06-112008-4"), "On B4."]
+    tools = (book, exhibit, visitors, gift, room)
+    record, _ = await asked("On which shelf is 978-0-06-112008-4?", script, tools, standing(book=0.5))
+    assert calls(record) == [("book", {"isbn": "978-0-06-112008-4"})]
+
+
+async def test_issue_14_1_a_question_that_no_tool_lies_near_is_answered_in_words_where_a_call_finds_nothing() -> None:
+    async def far(tools: Sequence[Any], texts: Sequence[str]) -> list[Ranked]:
+        return [Ranked(one, 0.0, closeness=0.02, talk=0.3 if one.name == "gift" else 0.24) for one in tools]
+
+    def search(text: str) -> dict:
+        """Search the catalogue."""
+        return {"found": []}
+
+    script = [said("search", text="88"), "It is Oslo."]
+    record, backend = await asked("What is the capital, 88 or Oslo?", script, (search, visitors, gift, room), far)
+    assert record["answer"] == "It is Oslo."
+    assert backend.requests[-1].messages[-1].text == "What is the capital, 88 or Oslo?"
+    assert backend.requests[-1].tools == ()
+
+
+def find_events(text: str = "", attendee: str = "") -> dict:
+    """Search the calendar by words of the title, or by who takes part."""
+    every = [
+        {"id": "evt_b7", "title": "Design workshop", "who": "Ken"},
+        {"id": "evt_c3", "title": "Dinner", "who": "Mia"},
+    ]
+    found = [one for one in every if text.lower() in one["title"].lower() and attendee in one["who"]]
+    return {"events": [{"id": one["id"], "title": one["title"]} for one in found]}
+
+
+def events_on(day: str) -> dict:
+    """The events of a day."""
+    return {"events": []}
+
+
+def event_details(event_id: str) -> dict:
+    """Start, end, place and people of an event."""
+    return {"id": event_id, "end": "17:00"}
+
+
+CALENDAR: tuple[Callable[..., Any], ...] = (event_details, events_on, find_events, visitors, gift)
+
+
+async def test_issue_14_5_a_tool_named_to_need_an_id_is_led_up_to_and_followed_over_what_found_nothing() -> None:
+    script = [said("events_on", day="2023-04-15"), said("find_events", text="workshop")]
+    script += [said("event_details", event_id="evt_b7"), "It ends at 17:00."]
+    rank = standing(event_details=0.5, events_on=0.4, find_events=0.3)
+    record, backend = await asked("At what time does the workshop end?", script, CALENDAR, rank)
+    assert "event_details" not in names(backend.requests[0])
+    assert [name for name, _ in calls(record)] == ["events_on", "find_events", "event_details"]
+    assert record["answer"] == "It ends at 17:00."
+
+
+async def test_a_name_that_nobody_gave_is_left_out_where_it_need_not_be_given() -> None:
+    script = [said("find_events", text="workshop", attendee="John Doe"), "It is evt_b7."]
+    record, _ = await asked("Which event is the workshop?", script, CALENDAR, standing(find_events=0.5))
+    assert calls(record)[0] == ("find_events", {"text": "workshop"})
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "left"),
+    [
+        ("민수가 참석하는 일정은?", {"text": "민수가 가는 모든 일정", "attendee": "민수"}, ["attendee"]),
+        ("Which events does Ken attend?", {"text": "Ken", "attendee": "Ken"}, ["attendee"]),
+        ("Which events does Ken attend?", {"attendee": "Ken"}, ["text"]),
+    ],
+)
+async def test_of_options_that_found_nothing_those_that_nobody_gave_or_that_say_the_same_go_first(
+    question: str, first: dict[str, str], left: list[str]
+) -> None:
+    def search(text: str = "", attendee: str = "") -> dict:
+        """Search the calendar by words of the title, or by who takes part."""
+        return {"events": []}
+
+    script = [said("search", **first), said("search", **dict.fromkeys(left, "Ken")), "The workshop.", "The workshop."]
+    _, backend = await asked(question, script, (search, events_on, visitors, gift, room), standing(search=0.5))
+    again = backend.requests[1].tools[0]
+    assert (again.name, list(again.input_schema["properties"])) == ("search", left)
+
+
+@pytest.mark.parametrize(("near", "asked_too"), [(0.45, ["notes", "ticket"]), (0.2, ["notes"])])
+async def test_an_empty_list_for_an_id_leads_to_what_is_as_near_and_takes_it(near: float, asked_too: list[str]) -> None:
+    def notes(number: int) -> list[str]:
+        """Notes of a ticket."""
+        return []
+
+    def ticket(number: int) -> dict:
+        """Subject and state of a ticket."""
+        return {"number": number, "subject": "Cannot print"}
+
+    script = [said("notes", number=413), said("ticket", number=413), "It cannot print."][: len(asked_too) + 1]
+    script[-1] = "It cannot print."
+    rank = standing(notes=0.5, ticket=near)
+    record, _ = await asked("What is ticket 413 about?", script, (notes, ticket, visitors, gift, room), rank)
+    assert [name for name, _ in calls(record)] == asked_too

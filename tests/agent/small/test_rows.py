@@ -13,10 +13,10 @@ from tests.agent.small.conftest import asked, calls
 from naru.agent.closeness import Closeness
 from naru.agent.execute import Outcome
 from naru.agent.small.rows import COUNTING, MOST_TEXTS, nearest, says_nothing
-from naru.agent.small.sources import Text
 from naru.builtins.data.embeddings.sentence_encoder import SentenceEncoder
 from naru.errors import UpstreamError
 from naru.messages import ToolCall, ToolResult
+from naru.tools.texts import Text
 
 DOCTORS = [
     {"doctor": "Dr. Lindholm", "field": "surgery", "room": 4},

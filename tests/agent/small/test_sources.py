@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from naru.agent.small.sources import Sources, Text, numbers, spans
+from naru.agent.small.sources import Sources
+from naru.tools.texts import Text, numbers, spans
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from itertools import product, takewhile
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
 from naru.agent.small.parameters import Parameter, form_of, parameters
-from naru.agent.small.sources import TOKEN, Text, bare, digits, found_in, spans
 from naru.messages import ToolCall, ToolDefinition
 from naru.tools.lines import leaves
+from naru.tools.texts import TOKEN, Text, bare, digits, found_in, spans
 
 ALIKE, SAME = 0.4, 0.7  # How near a name lies to others of its kind (cities), and to itself in another language.
 MEANS = 0.6  # How near a word lies to the listed value that it means (at .55 `시까지`, "until when", means Sunday).

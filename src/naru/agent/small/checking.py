@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from naru.agent.small.sources import FIGURE, Sources, Text, bare, numbers, spans
+from naru.agent.small.sources import Sources
 from naru.agent.turns import looks_like_call
 from naru.tools.lines import decoded, leaves
+from naru.tools.texts import FIGURE, Text, bare, numbers, spans
 
 _FENCE = re.compile(r"^```\w*\n?|\n?```$")
 _CALL_SHAPES = re.compile(r'"(?:name|function|tool)"\s*:[^}]*"(?:arguments|parameters)"\s*:|</?tool_call>')

@@ -12,10 +12,11 @@ import jsonschema_rs
 
 from naru.agent.planner import Verdict
 from naru.agent.small.parameters import Parameter, parameters
-from naru.agent.small.sources import Sources, bare, digits, numbers, spans
+from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
 from naru.tools.arguments.misspelt import meant
 from naru.tools.arguments.validate import ArgumentsValidator
+from naru.tools.texts import bare, digits, numbers, spans
 
 _YEARS = range(1900, 2101)  # What `this year` and the like can mean.
 
@@ -31,7 +32,7 @@ def ground(call: ToolCall, tool: ToolDefinition, sources: Sources, numbered: Set
             arguments |= {written: value} if is_open else {}
         elif not _is_left_out(value, one := known[name], tool):
             mended = _completed(one, value, sources)
-            why = _fault(one, mended, sources, numbered)
+            why = _fault(one, mended, sources, numbered) or _unnamed(one, mended, sources)
             if why and one.required:
                 return Verdict(call, why)
             arguments |= {} if why else {name: mended}
@@ -62,6 +63,19 @@ def _completed(one: Parameter, value: Any, sources: Sources) -> Any:
         if len(within) == 1 and not one.fits(str(value)):
             return within[0]
     return value
+
+
+def _unnamed(one: Parameter, value: Any, sources: Sources) -> str:
+    """Say that nobody spoke of a name that need not be given (`John Doe`); empty where somebody may have.
+
+    A name in another script than the question's is the model's to write, and so is a word with a small first letter.
+    """
+    first = value[:1] if isinstance(value, str) and one.is_plain_text and not one.required else ""
+    if not first.isalpha() or first != first.upper():
+        return ""
+    scripts = {letter.isascii() for letter in sources.question.text if letter.isalpha()}
+    is_said = value.isascii() not in scripts or any(map(sources.hold, value.split()))
+    return "" if is_said else f"{value!r} was named by nobody."
 
 
 def _fault(one: Parameter, value: Any, sources: Sources, numbered: Set[str]) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.selection import Ranked, index_of
+from naru.agent.small import taking
 from naru.agent.small.parameters import Parameter, known_values, needed, parameters, shared_numbers
 from naru.agent.small.reading import is_nothing
-from naru.agent.small.sources import TELLING_NUMBER, Sources, Text, bare, digits, numbers
+from naru.agent.small.sources import Sources
 from naru.messages import ToolCall, ToolDefinition
-from naru.tools.lines import decoded, entries, leaves
+from naru.tools.lines import decoded, leaves
 from naru.tools.names import plain_name
+from naru.tools.texts import TELLING_NUMBER, Text, bare, digits, numbers
 
 AT_ONCE, ALL, LEADS = 3, 4, 2
 """Tools that a small model chooses from well; that are always all shown; that may lead up to one that lacks an id."""
@@ -22,15 +23,15 @@ FITS, LACKS = 0.12, 0.05
 """What a tool gains for a value of the question that it takes by its schema (102 questions in ten languages), and loses
 for an id that it needs and nobody gave."""
 LEAD = 0.1  # So far ahead the nearest tool was the right one in 47 of 47 questions, by .06 in 54 of 56.
-TELLING_NAME = 3  # Letters from which the beginning of a key says which parameter is meant: `film` for `film_id`.
 TELLS = 0.3  # What a tool loses, for a question, of how far it points to changing (first: 235 of 301, without 227).
+OFF = -0.08  # A tool so far behind talk that none is needed (54 of 90 questions of general knowledge, 1 of 309 others).
 FAR = 0.15  # Closeness below which a call that holds nothing of what was said is none that anybody asked for.
 
 
 class Offering:
     """The tools of one run, nearest first, and what became of them."""
 
-    def __init__(self, ranked: Sequence[Ranked], sources: Sources) -> None:
+    def __init__(self, ranked: Sequence[Ranked], sources: Sources, *, is_first: bool = True) -> None:
         self._sources = sources
         self.numbered = shared_numbers([one.tool for one in ranked])
         self._of = {one.tool.name: one for one in ranked}
@@ -43,13 +44,13 @@ class Offering:
         self.changing = frozenset(one.tool.name for one in ranked if one.changes)
         surely = [one for one in ranked if one.changes is False and one.closeness is not None]
         self.reading = frozenset(one.tool.name for one in surely)  # What is asked for beside what is in view.
-        self.is_talk = any(one.is_talk for one in ranked)
+        self.is_talk = any(one.is_talk for one in ranked) or (is_first and -1.0 < self.margin < OFF)
         self.is_to_know = any(one.is_to_know for one in ranked)
 
     def _stands(self, one: Ranked) -> float:
         """Return how near a tool stands to the question: in meaning, and by the values that its schema takes."""
         names = [name for name in self._sources.question.names if name not in self._sources.used]
-        fits = self.fits(one.tool, self._sources.subject) + bool(names and len(_texts(one.tool)) == 1)
+        fits = self.fits(one.tool, self._sources.subject) + bool(names and len(taking.texts(one.tool)) == 1)
         return one.score + FITS * fits - LACKS * len(self.lacks(one.tool)) - TELLS * (one.doubt + one.idle)
 
     @property
@@ -61,17 +62,18 @@ class Offering:
     def margin(self) -> float:
         """How much nearer to the question the nearest tool lies than talk does; -1 where nothing measures it."""
         first, asked = self._of[self._tools[0].name], self._sources.question
-        fits = self.fits(first.tool, asked.spans) + bool(asked.names and len(_texts(first.tool)) == 1)
+        fits = self.fits(first.tool, asked.spans) + bool(asked.names and len(taking.texts(first.tool)) == 1)
         return -1.0 if first.closeness is None else first.closeness + FITS * fits - first.talk
 
     def is_asked_for(self, call: ToolCall) -> bool:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
         of, words = self._of[call.name], self._sources.question.words
-        told = {str(one).lower() for one in leaves(call.arguments) if self._sources.hold(one)}
-        # A word of the talk itself says nothing, where capitals tell names.
-        told -= {one.lower() for one, is_name in words.items() if not is_name and one.lower() != one.upper()}
+        every = {str(one).lower(): self._sources.hold(one) for one in leaves(call.arguments)}
+        told = {one for one, is_held in every.items() if is_held}
+        # A word of the talk itself says nothing.
+        told -= {one.lower() for one, is_name in words.items() if not is_name}
         is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD) or self.fits(of.tool, ()) > 0
-        return is_near or bool(told) or not self.is_talk or bool(self._sources.results)
+        return is_near or bool(told and len(told) == len(every)) or not self.is_talk or bool(self._sources.results)
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
@@ -103,7 +105,9 @@ class Offering:
         """Return the ids that a tool needs and no source holds; `88123` may be `ORD-88123` without its letters."""
         has_number = any(len(span) >= TELLING_NUMBER and span.isdigit() for span in self._sources.subject)
         counted = [one for one in needed(tool) if one.kind == "integer" and one.name in self.numbered]
+        is_unsaid = not (self._sources.question.names or self._sources.spans())
         ids = [one for one in needed(tool) if one in counted or (one.takes_id and not has_number)]
+        ids += [one for one in needed(tool) if is_unsaid and one.is_plain_text and one.is_named_id]
         return [one for one in ids if not known_values(one, self._sources, self.numbered)]
 
     def first(self) -> list[ToolDefinition]:
@@ -175,44 +179,51 @@ class Offering:
     def after(self, last: Outcome, beside: Mapping[str, Sequence[str]]) -> list[ToolDefinition]:
         """Return the tools to go on with, if any; `beside` is what the question names and no call took."""
         tool = self._of[last.call.name].tool
-        again = [for_another(tool, beside)] if beside and self.may_be_forced(tool) else []
+        again = [taking.for_another(tool, beside)] if beside and self.may_be_forced(tool) else []
         if is_nothing(last):
             # One that lay farther than another was the wrong tool, and words of no capitals are hardly names of more.
-            is_wide = _wider(tool, last, self._sources.question.names) is None
+            is_wide = taking.wider(tool, last, self._sources.question) is None
             is_told = tool is self._tools[0] and again != [tool] and is_wide
             return again if again and is_told else self.elsewhere(last) or again
-        wanted, given, takes = self._wanted, _fresh(last), self._taking_from(last, _fresh(last))
-        if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and _taken(wanted, given):
+        wanted, given, takes = self._wanted, taking.fresh(last), self._taking_from(last, taking.fresh(last))
+        if wanted and (wanted.name not in self.changing or wanted.name == self.chosen) and taking.taken(wanted, given):
             self._wanted, again = None, []
             follow = [wanted, *(one for one in takes if self._is_about_as_near(one, wanted))]
         else:
             # What it found may have moved the tools: their standing is told anew.
             nearer = [one for one in takes if self._stands(self._of[one.name]) > self._stands(self._of[tool.name])]
             follow = nearer or (takes if wanted or self.is_lead(last) else [])
-        return [*(_fed(one, given) for one in self._in_order(follow)), *again]
+        return [*(taking.fed(one, given) for one in self._in_order(follow)), *again]
 
     def elsewhere(self, last: Outcome) -> list[ToolDefinition]:
         """Return what to ask where a call found nothing: the tool without options, those for its id, else the next."""
         tool = self._of[last.call.name].tool
-        if tool.name in self.changing or not is_nothing(last):
+        if tool.name in self.changing or not is_nothing(last) or self.is_talk:
             return []
-        if (wider := _wider(tool, last, self._sources.question.names)) is not None:
-            return [wider]
         ids = self._sources.subject
-        if not ids or set(ids) & set(map(str, leaves(last.call.arguments))):
+        taken = set(map(str, leaves(last.call.arguments)))
+        is_near = self._is_about_as_near(tool, self._tools[0])
+        if is_near and last.failed and taken >= {*ids, *self._sources.question.names} != set():
+            return []  # It took all that was named, and says why it gave nothing.
+        if (broader := taking.wider(tool, last, self._sources.question, ids)) is not None:
+            return [broader]
+        if not ids or taken.intersection(ids):
             self._in_vain.append(tool.name)
         if len(self._in_vain) > (AT_ONCE - 1 if ids else 1):
             return []
-        if any(_takes_any(one, ids) for one in self._tools):
+        if any(taking.takes_any(one, ids) for one in self._tools):
             # The nearest tool has said that there is none: others of the same parameter say other things of it.
             told = {one.name for one in parameters(tool)} if tool is self._tools[0] else set()
-            left = self._surest([one for one in self._left() if _takes_any(one, ids)])
+            left = self._surest([one for one in self._left() if taking.takes_any(one, ids)])
+            found = decoded(last.result.text.strip())
+            if [] in (found, *(found.values() if isinstance(found, dict) else ())):  # None of a kind: it may be there.
+                told = set() if any(self._is_about_as_near(one, tool) for one in left) else told
             return self._in_order([one for one in left if not told & {each.name for each in parameters(one)}])
         if ids:
             held = [*self._sources.question.names, *ids]
-            alone = [one for one in self._left() if len(_texts(one)) == 1]
-            return [_held_to(one, needed(one)[0].name, held) for one in alone[:AT_ONCE]]
-        leads = [one for one in self._lead_up_to(tool) if self._standing[one.name] >= 0][:1]
+            alone = [one for one in self._left() if len(taking.texts(one)) == 1]
+            return [taking.held_to(one, needed(one)[0].name, held) for one in alone[:AT_ONCE]]
+        leads = [one for one in self._lead_up_to(self._wanted or tool) if self._standing[one.name] >= 0][:1]
         near = [one for one in self._able() if self._is_about_as_near(one, self._tools[0])]
         return leads or self._in_order(near[: AT_ONCE - 1])
 
@@ -223,10 +234,19 @@ class Offering:
         said: `convert(50, "USD", "EUR")` of "How much is 50 USD in EUR?" is what was asked for.
         """
         of, values = self._of[call.name], leaves(call.arguments)
-        able = [one for one in self._able() if self._of[one.name].changes is False]
+        able = [one for one in self._able() if self._of[one.name].changes is False or one is self._tools[0]]
         near = [one for one in able if self._is_about_as_near(one, of.tool)] or (able[:AT_ONCE] if of.changes else [])
         is_said = bool(values) and all(map(self._sources.hold, values))
         return near if self.is_to_know and (of.changes or (of.changes is None and not is_said)) else []
+
+    def fuller(self, call: ToolCall) -> list[ToolDefinition]:
+        """Return what changes something and needs all that was named, where a change leaves a part of it out."""
+        named = {*self._sources.question.spans, *self._sources.question.names}
+        taken = Text(" ".join(str(one) for one in leaves(call.arguments)))
+        if call.name not in self.changing or all(map(taken.holds, named)):
+            return []
+        able = [one for one in self._tools if one.name in self.changing and len(needed(one)) >= len(named)]
+        return [one for one in able if one.name != call.name and self._is_about_as_near(one, self._of[call.name].tool)]
 
     def meant_for(self, call: ToolCall) -> list[ToolDefinition] | None:
         """Return the tools to ask for once more, where values of the question are for others; None if none are.
@@ -243,7 +263,7 @@ class Offering:
         if not any(self._sources.hold(value) or numbers(str(value)) & asked.numbers for value in values):
             is_id = asked.names or any(isinstance(one, str) and one.isdigit() for one in values)
             if is_id and not known and any(len(digits(str(value))) > 1 for value in values):
-                takes = {one.name: of for one in able if 0 < (of := len(_texts(one))) <= max(1, len(asked.names))}
+                takes = {one.name: of for one in able if 0 < (of := len(taking.texts(one))) <= max(1, len(asked.names))}
                 others = [one for one in able if takes.get(one.name) == max(takes.values(), default=0)]
                 return [one for one in others if one in self._left()][:AT_ONCE] if others else None
             # A number of the call may be what a bare one of the question was made into.
@@ -251,15 +271,15 @@ class Offering:
             ids += [span for span in asked.spans if not (span.isdigit() and (has_number or len(span) < TELLING_NUMBER))]
             if has_number and not (ids or given or self._is_about_as_near(tool, self._tools[0])):
                 return self.nearest() or None
-        others = self._surest([one for one in able if _takes_any(one, ids)])
+        others = self._surest([one for one in able if taking.takes_any(one, ids)])
         # A bare number may be a quantity; letters make it the id of something else.
-        own = [tool] if given or _takes_any(tool, ids) or all(map(str.isdigit, ids)) else []
+        own = [tool] if given or taking.takes_any(tool, ids) or all(map(str.isdigit, ids)) else []
         return [*[one for one in others if one in self._left()][:AT_ONCE], *own] if others else None
 
     def _taking_from(self, last: Outcome, given: Sequence[tuple[str, Any]]) -> list[ToolDefinition]:
         """Return the other tools that take a value which a result gave, or are named after its key."""
         able = [one for one in self._tools if one.name != last.call.name and self.may_be_forced(one)]
-        return [one for one in able if _taken(one, given) or _named(one, given)]
+        return [one for one in able if taking.taken(one, given) or taking.named_for(one, given)]
 
     def pointed_to(self, last: Outcome, answer: Text | None = None, *, alone: bool = False) -> list[ToolDefinition]:
         """Return the tools that read what a result, or an answer from it, tells by no more than its id.
@@ -267,110 +287,20 @@ class Offering:
         An answer that tells nothing of the only result is none from it: then what all of it leads to may be.
         """
         asked, most = self._sources.question, self._of[last.call.name].closeness or 0.0
-        found = [one for one in _fresh(last) if not asked.holds(one[1])]
+        found = [one for one in taking.fresh(last) if not asked.holds(one[1])]
         given = [one for one in found if answer is None or answer.holds(one[1])]
         told = [value for _, value in found if answer is None or numbers(str(value)) & answer.numbers]
         if alone and not (given or told):
-            return [_fed(one, found) for one in self._in_order(self._taking_from(last, found))]
-        taking = self._taking_from(last, given)
+            return [taking.fed(one, found) for one in self._in_order(self._taking_from(last, found))]
+        follow = self._taking_from(last, given)
         if answer is not None and not all(self._taking_from(last, [each]) for each in given):
             # It tells other things as well: perhaps those were asked for.
-            taking = [one for one in taking if (self._of[one.name].closeness or 0.0) > most - LEAD]
-        return [_fed(one, given) for one in self._in_order(taking)]
+            follow = [one for one in follow if (self._of[one.name].closeness or 0.0) > most - LEAD]
+        return [taking.fed(one, given) for one in self._in_order(follow)]
 
     def is_lead(self, last: Outcome) -> bool:
         """Tell whether a result gives nothing but ids that other tools take: then it is no answer yet."""
         sought = [bare(str(value)) for value in leaves(last.call.arguments)]
-        told = [entry for entry in _fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
-        taking = [one for tool in self._taking_from(last, _fresh(last)) for one in needed(tool)]
-        return bool(taking) and all(any(_meets(one, *entry) for one in taking) for entry in told)
-
-
-def _takes_any(tool: ToolDefinition, values: Sequence[str]) -> bool:
-    """Tell whether one of these, ids or numbers, is for a parameter of a tool by its form."""
-    return any(one.takes(value) for one in parameters(tool) for value in values)
-
-
-def _taken(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
-    """Return the values, given by key, that a tool takes."""
-    return [str(value) for one in needed(tool) for key, value in given if _meets(one, key, value)]
-
-
-def _named(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> list[str]:
-    """Return the values whose key is what a tool is named after: `{"station": "market"}` is for `get_station(name)`."""
-    words = plain_name(tool.name).split()
-    names = ["".join(map(bare, one)) for one in (words, words[1:], words[:-1]) if one]
-    return [value for key, value in given if key and bare(key) in names and _is_all_of(tool, value)]
-
-
-def _is_all_of(tool: ToolDefinition, value: Any) -> bool:
-    """Tell whether a value can be all that a tool needs: a number, what its schema lists, a text of no told form."""
-    alone = needed(tool)[0] if len(needed(tool)) == 1 else None
-    if alone is None or type(value) is not (int if alone.kind == "integer" else str):
-        return False
-    return alone.kind == "integer" or alone.is_plain_text or value in (alone.schema.get("enum") or ())
-
-
-def for_another(tool: ToolDefinition, beside: Mapping[str, Sequence[str]]) -> ToolDefinition:
-    """Return a tool held to what else the question names of the kind that it took."""
-    for one in parameters(tool):
-        named = beside.get(one.name, ())
-        # Endings stick to the words of scripts without capitals: those the model writes itself.
-        if named and (one.is_choice or any(each.isascii() for each in named)):
-            tool = _held_to(tool, one.name, named)
-    return tool
-
-
-def _texts(tool: ToolDefinition) -> list[Parameter]:
-    """Return the parameters that a tool needs, where all take texts of no told form, such as names."""
-    every = needed(tool)
-    return every if all(one.is_plain_text and not one.shown for one in every) else []
-
-
-def _wider(tool: ToolDefinition, last: Outcome, names: Sequence[str]) -> ToolDefinition | None:
-    """Return a tool as it may find more: held to a name of which more or less was asked, or without its options."""
-    given, properties = last.call.arguments, tool.input_schema.get("properties") or {}
-    for name, value in given.items():
-        whole = [one for one in names if value != one and (str(value) in one.split() or one in str(value))]
-        if whole and name in properties:
-            return _held_to(tool, name, whole)
-    kept = {one.name: properties[one.name] for one in parameters(tool) if one.required or one.name not in given}
-    is_wider = len(kept) < len(properties) and not last.failed
-    return replace(tool, input_schema={**tool.input_schema, "properties": kept}) if is_wider else None
-
-
-def _held_to(tool: ToolDefinition, name: str, values: Sequence[str]) -> ToolDefinition:
-    """Return a tool whose parameter can only be one of these."""
-    properties = tool.input_schema["properties"]
-    kept = {**properties, name: {**properties[name], "enum": list(values)}}
-    return replace(tool, input_schema={**tool.input_schema, "properties": kept})
-
-
-def _fed(tool: ToolDefinition, given: Sequence[tuple[str, Any]]) -> ToolDefinition:
-    """Return a tool that follows on a result; the one text that it needs can only be a value of that."""
-    values = _named(tool, given) or _taken(tool, given)
-    is_held = values and all(_is_all_of(tool, value) for value in values)
-    return _held_to(tool, needed(tool)[0].name, values) if is_held else tool
-
-
-def _fresh(last: Outcome) -> list[tuple[str, Any]]:
-    """Return what a result gave and the call did not, by key; a count of its rows tells nothing that they do not."""
-    found = decoded(last.result.text.strip())
-    given = {bare(str(value)) for value in leaves(last.call.arguments)}
-    inner = found.values() if isinstance(found, dict) else ()
-    given |= {str(len(one)) for one in inner if isinstance(one, list)} | {""}
-    return [entry for entry in entries(found) if type(entry[1]) in (str, int) and bare(str(entry[1])) not in given]
-
-
-def _meets(one: Parameter, key: str, value: Any) -> bool:
-    """Tell whether a value of a result is one for a parameter: by its key, or by the id's shape."""
-    if one.is_choice or (isinstance(value, int) and one.kind == "string"):
-        return False
-    if one.takes_id:
-        return isinstance(value, str) and one.fits(value) and any(letter.isdigit() for letter in value)
-    name, other = bare(one.name), bare(key)
-    if other and other.isascii() == name.isascii():
-        shorter, longer = sorted((name, other), key=len)
-        return name == other or (len(shorter) >= TELLING_NAME and longer.startswith(shorter))
-    is_id = isinstance(value, str) and value[-1:].isdigit() and value[:1].isalpha() and " " not in value
-    return is_id and one.kind == "string"
+        told = [entry for entry in taking.fresh(last) if not any(one and one in bare(str(entry[1])) for one in sought)]
+        open_ones = [one for tool in self._taking_from(last, taking.fresh(last)) for one in needed(tool)]
+        return bool(open_ones) and all(any(taking.meets(one, *entry) for one in open_ones) for entry in told)

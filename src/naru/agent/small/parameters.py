@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from naru.agent.small.sources import Sources, folded
+from naru.agent.small.sources import Sources
 from naru.messages import JsonObject, ToolDefinition
 from naru.models.asking.grammar import without_null
+from naru.tools.names import plain_name
+from naru.tools.texts import digits, folded
 
 _SAMPLE = re.compile(
     r"(?<![A-Za-z0-9])(?:(?:[A-Za-z]+[-_#]){0,3}[A-Za-z]+[-_#]?\d+(?:[-_/.]?[A-Za-z0-9]+)*|[A-Z]+[-_#](?![A-Za-z\d]))",
@@ -18,6 +20,7 @@ _SAMPLE = re.compile(
 )
 """An id that is shown as an example, or the beginning of all: `F-99`, `KA-PL-12`, `APP-`."""
 _PICTURE = re.compile(r"\b([A-Z])\1+(?:[-/:.]([A-Z])\2+)+\b")  # A form that is shown letter by letter: `YYYY-MM`.
+ID = "id"  # What schemas and results of all kinds call an id: `event_id`, `eventId`, `id`.
 _TELLING_CHOICE = 2
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS_IN_PATTERN = re.compile(r"[A-Za-z]{1,8}(?=[-_]?(?:\\d|\[0-9\]|\[\\d\]))")
@@ -62,6 +65,11 @@ class Parameter:
         return self.kind == "string" and not (told or _PICTURE.search(str(self.schema.get("description", ""))))
 
     @property
+    def is_named_id(self) -> bool:
+        """Tell whether its name says that it takes an id."""
+        return plain_name(self.name).split()[-1:] == [ID]
+
+    @property
     def form(self) -> str:
         """The form of its texts that the schema names: `date`, `uuid`; empty for any."""
         return str(self.schema.get("format") or "") if self.kind == "string" else ""
@@ -104,7 +112,9 @@ def parameters(tool: ToolDefinition) -> list[Parameter]:
     found = []
     for name, schema in properties.items() if isinstance(properties, dict) else ():
         plain = without_null(schema, tool.input_schema)
-        found.append(Parameter(name, plain, name in required, tuple(_samples(plain)), _compiled(plain.get("pattern"))))
+        # `ISBN-13` is a kind of `isbn`, `IMO9450077` an `imo`.
+        samples = tuple(one for one in _samples(plain) if _lead(one) != folded(name) or len(digits(one)) > 2)
+        found.append(Parameter(name, plain, name in required, samples, _compiled(plain.get("pattern"))))
     if len(alone := [one for one in found if one.required]) == 1 and alone[0].is_plain_text:
         found[found.index(alone[0])] = replace(alone[0], shown=tuple(_SAMPLE.findall(tool.description)))
     return found

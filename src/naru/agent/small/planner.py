@@ -17,18 +17,21 @@ from naru.agent.selection import MARKS, Ranked
 from naru.agent.small.another import in_full, others
 from naru.agent.small.checking import invented, is_data, is_no_answer, tidy
 from naru.agent.small.grounding import ground
-from naru.agent.small.offering import ALL, Offering, for_another
+from naru.agent.small.offering import ALL, Offering
 from naru.agent.small.prompts import MOST_OF_ALL, answer_in, done_turn, final_turn, nothing_turn, translation
 from naru.agent.small.reading import call_line, is_nothing, lines_of, told
 from naru.agent.small.rows import nearest, says_nothing
 from naru.agent.small.shown import NONE, menu, narrowed, shown
-from naru.agent.small.sources import Sources, Text, bare
+from naru.agent.small.sources import Sources
+from naru.agent.small.taking import for_another
 from naru.messages import ChatRequest, Message, ToolCall, ToolDefinition
 from naru.models.asking.strategy import OVERRIDE
 from naru.tools.arguments.misspelt import meant
 from naru.tools.lines import leaves
 from naru.tools.names import own_name
+from naru.tools.texts import Text, bare
 
+LONGEST_FAILURE = 300  # Letters of what a tool said when it failed.
 CALL_TOKENS, ANSWER_TOKENS, TALK_TOKENS = 300, 400, 1000  # Where a small model that runs on and on is stopped.
 MAYBE, GUESSED = -0.05, -0.15
 """How far a tool may lie behind talk for words to be doubted once (of 102 questions 91 lie nearer, of 462 pairs of talk
@@ -65,7 +68,7 @@ class SmallPlanner:
         self._tools = {one.tool.name: one.tool for one in own}
         said = [[turn.text, *leaves([call.arguments for call in turn.tool_calls])] for turn in before]
         self._sources = Sources(self._question, [" ".join(map(str, one)) for one in said])
-        self._offering = Offering(own, self._sources)
+        self._offering = Offering(own, self._sources, is_first=not self._asked)
         self._unsaid = "" if self._offering.is_talk else self._question  # A good night is an answer to a good night.
         self._earlier, latest = calls_in(before, self._shown_names)
         self._view = [one for one in latest if not (is_nothing(one) or self._offering.is_talk)]
@@ -153,9 +156,11 @@ class SmallPlanner:
             return self._again(call, grounded.refusal, self._offering.instead_of(tool))
         if (owners := rather or (None if self._refused else self._offering.meant_for(grounded.call))) is not None:
             return self._again(call, f"Nothing that {name} takes was asked about.", owners)
-        if not self._offering.is_asked_for(grounded.call):
-            self._go("talk")
-            return Verdict(call, f"Nothing of what was asked is in this call of {name}.")
+        fuller = [] if self._refused else self._offering.fuller(grounded.call)
+        if fuller or not self._offering.is_asked_for(grounded.call):
+            self._refused += 1
+            self._go("free" if fuller else "talk", [*fuller, tool])
+            return Verdict(call, f"{name} leaves out what was said." if fuller else f"{name} has nothing of it.")
         made = replace(grounded.call, name=self._real_names[name])
         is_old = self._way == "anew" and not self._is_fresh(grounded.call)
         if is_old or canonical(grounded.call) in {canonical(one.call) for one in [*self._ran, *self._kept]}:
@@ -263,7 +268,7 @@ class SmallPlanner:
             return None
         if attempt == 2 and self._words and is_foreign(self._words, self._language):
             instruction, said = translation(self._words, self._language)
-        elif not self._ran and not self._kept:
+        elif not self._kept and (not self._ran or (self._offering.is_talk and not self._found)):
             instruction, said = answer_in(self._language), self._question
         elif not self._offering.is_to_know and any(one.call.name in self._offering.changing for one in self._found):
             instruction, said = done_turn(self._language, "\n\n".join(map(told, self._found)))
@@ -286,7 +291,10 @@ class SmallPlanner:
             instruction, said = final_turn(self._full, "\n\n".join(results), attempt, self._language)
         else:
             sought = [str(value) for value in leaves(self._ran[-1].call.arguments) if self._sources.hold(value)]
-            instruction, said = nothing_turn(self._language, ", ".join(sought) or call_line(self._ran[-1].call))
+            asked = [one for one in self._ran if any(map(self._sources.question.holds, leaves(one.call.arguments)))]
+            failure = next((told(one)[:LONGEST_FAILURE] for one in asked if one.failed), "")
+            wanted = ", ".join(sought) or call_line(self._ran[-1].call)
+            instruction, said = nothing_turn(self._language, wanted, failure)
         return self._ask(said, (), ANSWER_TOKENS, instruction, 0.0 if attempt == 1 else 0.4)
 
     def judge_answer(self, text: str) -> str:
@@ -297,11 +305,12 @@ class SmallPlanner:
         if is_no_answer(answer, "" if is_yes else self._question) or set(answer.splitlines()) <= copied:
             may_stand = is_data(answer, self._sources.results)  # Perhaps it was asked for.
         else:
-            is_sound = not invented(answer, self._sources, shortest=2 if self._found or not self._ran else 1)
+            is_open = self._found or not self._ran or self._offering.is_talk
+            is_sound = not invented(answer, self._sources, shortest=2 if is_open else 1)
             is_said = bare(MOST_OF_ALL) in bare(answer) or bare(answer) in (bare(one.text) for one in self._history)
             if is_sound and not is_said and not is_foreign(answer, self._language):
                 return answer
-            may_stand = bool(is_sound or self._found or not self._ran)  # It may be worked out from what was found.
+            may_stand = bool(is_sound or is_open)  # It may be worked out from what was found.
         self._words = self._words or (answer if may_stand else "")
         return ""
 

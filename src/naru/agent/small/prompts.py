@@ -27,7 +27,11 @@ def translation(text: str, language: str) -> tuple[str, str]:
     return f"You translate into {language}. Keep names, ids and numbers as they are.", text
 
 
-def nothing_turn(language: str, wanted: str) -> tuple[str, str]:
-    """Return instruction and user text for saying that nothing was found; the question is not shown to be answered."""
+def nothing_turn(language: str, wanted: str, failure: str = "") -> tuple[str, str]:
+    """Return instruction and user text for saying that nothing was found, or why, in the words of the tool that failed.
+
+    The question is not shown, or it would be answered.
+    """
     told = f" in {language}" if language else ""
-    return answer_in(language), f"Tell me in one short sentence{told}: {wanted} was not found."
+    what = f" that nothing was found, and why: {failure}" if failure else f": {wanted} was not found."
+    return answer_in(language), f"Tell me in one short sentence{told}{what}"

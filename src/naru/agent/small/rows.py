@@ -9,9 +9,9 @@ from typing import Any
 
 from naru.agent.execute import Outcome
 from naru.agent.hooks import Near
-from naru.agent.small.sources import Text, numbers
 from naru.tools.lines import branches, decoded, entries, field_line, is_words, leaves, row_line, rows_of
 from naru.tools.names import plain_name
+from naru.tools.texts import Text, numbers
 
 NEAR, ROWS_AS_NEAR = 0.2, 0.07
 """From where a row's text is near, if nearer than its key, and how far behind the nearest others are meant too: of 36
