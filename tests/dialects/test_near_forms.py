@@ -439,6 +439,30 @@ def test_issue_15_6_a_call_as_a_json_string_is_read_after_blank_lines_too(before
     assert [one.arguments for one in read_every_way(text, TOOLS).calls] == [{"command": "ls"}]
 
 
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        (f"```tool_callAction: bash\n{TEXT_OBJECT}\n```", [LS]),
+        (f"```json : bash\n{TEXT_OBJECT}\n```", [LS]),
+        (f"Action: bash\nAction Parameters: {TEXT_OBJECT}", [LS]),
+        (f"Action: bash\n- **Action Parameters 1** : {TEXT_OBJECT}", [LS]),
+        (f"ba{'_' * 40}sh(command='ls')", []),
+        ("ba_s_h(command='ls')", [LS]),
+        (f"to=functions.bash{' ' * 200}{TEXT_OBJECT}", []),
+        (f"commentary to=bash {' ' * 100}json{TEXT_OBJECT}", [LS]),
+        (f"```python\nx = {' ' * 200}bash(command='ls')\n```", []),
+        (f"```python\nx = {' ' * 100}bash(command='ls')\n```", [LS]),
+    ],
+    ids=[
+        "glued label", "colon and label", "parameters", "numbered parameters", "many marks", "few marks",
+        "far object", "near object", "far call", "near call",
+    ],
+)  # fmt: skip
+def test_issue_15_6_what_is_waited_for_reaches_as_far_as_what_is_read(text, calls):
+    """A label, a name or a gap longer than the wait for it was no call in pieces, and one in the whole text."""
+    assert [(call.name, call.arguments) for call in read_every_way(text, TOOLS).calls] == calls
+
+
 @pytest.mark.parametrize("finish", ["stop", "length"])
 @pytest.mark.parametrize(
     ("text", "calls"),
