@@ -386,6 +386,21 @@ def test_a_near_form_is_read_the_same_cut_at_any_place(text):
         assert stream([text[:cut], text[cut:]], TOOLS)[1] == whole, cut
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<function=bash></function><parameter=command>ls</parameter></function>",
+        '<invoke name="bash"></invoke>\n<parameter name="command">ls</parameter></invoke>',
+    ],
+    ids=["qwen", "invoke"],
+)
+def test_issue_15_6_an_argument_after_its_calls_closing_tag_is_read_cut_at_any_place(text):
+    """The call ran without its argument where a delta ended in that argument's tag."""
+    for cut in range(1, len(text)):
+        (call,) = stream([text[:cut], text[cut:]], TOOLS)[1].calls
+        assert (call.name, call.arguments) == LS, cut
+
+
 @pytest.mark.parametrize("prefix", ["call:", "", "call:default_api:", "declaration:default_api:", "_call:"])
 def test_words_before_gemmas_name_are_no_part_of_it(prefix):
     parsed = read_every_way(f'<|tool_call>{prefix}bash{{command:<|"|>ls<|"|>}}<tool_call|>', TOOLS)
