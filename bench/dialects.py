@@ -213,9 +213,11 @@ def mutations(corpus, count, seed):
         base = rng.choice(corpus)
         case = Case(mutate(base.text, rng, others), base.tools, base.prompt, rng.choice(("stop", "length")), None)
         size = rng.choice((1, 1, 2, 3, 4, 5, 7))
+        cut = rng.randrange(len(case.text) + 1)
         try:
             whole_events, whole = run(case, [case.text])
             events, split = run(case, pieces(case.text, size))
+            cut_events, in_two = run(case, [case.text[:cut], case.text[cut:]])
             calls = [json.loads(call.arguments_raw) for call in result_of(events).tool_calls]
             bad += calls != [call.arguments for call in split.calls]
             json.dumps(calls, ensure_ascii=False).encode()
@@ -226,6 +228,9 @@ def mutations(corpus, count, seed):
         if split != whole or result_of(events) != result_of(whole_events):
             differing += 1
             print("  differs in pieces of", size, repr(case.text), repr(case.prompt))
+        elif in_two != whole or result_of(cut_events) != result_of(whole_events):
+            differing += 1
+            print("  differs cut at", cut, repr(case.text), repr(case.prompt))
         at = 0
         for span in whole.spans:
             lost += span.start != at

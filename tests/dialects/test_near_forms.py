@@ -386,6 +386,21 @@ def test_a_near_form_is_read_the_same_cut_at_any_place(text):
         assert stream([text[:cut], text[cut:]], TOOLS)[1] == whole, cut
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<function=bash></function><parameter=command>ls</parameter></function>",
+        '<invoke name="bash"></invoke>\n<parameter name="command">ls</parameter></invoke>',
+    ],
+    ids=["qwen", "invoke"],
+)
+def test_issue_15_6_an_argument_after_its_calls_closing_tag_is_read_cut_at_any_place(text):
+    """The call ran without its argument where a delta ended in that argument's tag."""
+    for cut in range(1, len(text)):
+        (call,) = stream([text[:cut], text[cut:]], TOOLS)[1].calls
+        assert (call.name, call.arguments) == LS, cut
+
+
 @pytest.mark.parametrize("prefix", ["call:", "", "call:default_api:", "declaration:default_api:", "_call:"])
 def test_words_before_gemmas_name_are_no_part_of_it(prefix):
     parsed = read_every_way(f'<|tool_call>{prefix}bash{{command:<|"|>ls<|"|>}}<tool_call|>', TOOLS)
@@ -437,6 +452,30 @@ def test_prose_after_calls_without_a_closing_tag_is_the_content_alone(unit):
 def test_issue_15_6_a_call_as_a_json_string_is_read_after_blank_lines_too(before):
     text = before + json.dumps('{"name": "bash", "arguments": {"command": "ls"}}')
     assert [one.arguments for one in read_every_way(text, TOOLS).calls] == [{"command": "ls"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        (f"```tool_callAction: bash\n{TEXT_OBJECT}\n```", [LS]),
+        (f"```json : bash\n{TEXT_OBJECT}\n```", [LS]),
+        (f"Action: bash\nAction Parameters: {TEXT_OBJECT}", [LS]),
+        (f"Action: bash\n- **Action Parameters 1** : {TEXT_OBJECT}", [LS]),
+        (f"ba{'_' * 40}sh(command='ls')", []),
+        ("ba_s_h(command='ls')", [LS]),
+        (f"to=functions.bash{' ' * 200}{TEXT_OBJECT}", []),
+        (f"commentary to=bash {' ' * 100}json{TEXT_OBJECT}", [LS]),
+        (f"```python\nx = {' ' * 200}bash(command='ls')\n```", []),
+        (f"```python\nx = {' ' * 100}bash(command='ls')\n```", [LS]),
+    ],
+    ids=[
+        "glued label", "colon and label", "parameters", "numbered parameters", "many marks", "few marks",
+        "far object", "near object", "far call", "near call",
+    ],
+)  # fmt: skip
+def test_issue_15_6_what_is_waited_for_reaches_as_far_as_what_is_read(text, calls):
+    """A label, a name or a gap longer than the wait for it was no call in pieces, and one in the whole text."""
+    assert [(call.name, call.arguments) for call in read_every_way(text, TOOLS).calls] == calls
 
 
 @pytest.mark.parametrize("finish", ["stop", "length"])

@@ -28,7 +28,7 @@ from naru.dialects.texts.source import (
 
 _HEAD = lazy_pattern(r"(?:_?call:)?\s*([^\s{}()<>]+?)\s*([{(])")
 _KEY = lazy_pattern(r"[^:：=(){}\[\],\"<>\n]+[:：=]")
-_JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]*[\"\]}]")
+_JSON_CONTAINER = lazy_pattern(r"[\[{][\s\[{]{0,200}[\"\]}]")
 _CONTAINER_SO_FAR = lazy_pattern(r"[\[{][\s\[{]{0,200}\Z")
 _STOP = lazy_pattern(r"[,})]")
 _COMMENT_AT_END = lazy_pattern(r"(?<=\S)[ \t]+(//|#)[ \t][^\n]*\n\s*\Z")

@@ -34,8 +34,8 @@ _ACTION_INPUT = lazy_pattern(
     r"(?: \d{1,2})?\*{0,2} ?[:：]",
     re.IGNORECASE,
 )
-_ACTION_INPUT_SO_FAR = lazy_pattern(r"[-* ]{0,6}[A-Za-z_ ]{0,16}(?:\d{1,2})?\*{0,2} ?\Z")
-_BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]*\]")
+_ACTION_INPUT_SO_FAR = lazy_pattern(r"[-* ]{0,6}[A-Za-z_ ]{0,18}(?:\d{1,2})?\*{0,2} ?\Z")
+_BRACKETED = lazy_pattern(r"\[[A-Za-z_][\w.\-]{0,99}\]")
 _BRACKETED_SO_FAR = lazy_pattern(r"\[[\w.\-]{0,100}\Z")
 
 

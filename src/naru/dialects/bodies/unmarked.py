@@ -40,8 +40,8 @@ _LINE_END = lazy_pattern(r"[ \t]{0,200}([}\];,]{0,200})[ \t]{0,200}(\r?\n|\Z)")
 _LINE_SO_FAR = lazy_pattern(r"[ \t]{0,200}[}\];,]{0,200}[ \t]{0,200}\r?\Z")
 _LABELS = r"[ \t]{0,40}([\w+\-.]{0,40})(?:[ \t:]{1,4}([A-Za-z_][\w.\-]{0,64}))?[ \t]{0,40}\r?"
 _FENCE = lazy_pattern(rf"(`{{3,}}|~{{3,}}){_LABELS}\n")
-_FENCE_START = lazy_pattern(rf"(?:`{{3,}}|~{{3,}}){_LABELS}:?\Z")
-LONGEST_FENCE = 100
+_FENCE_START = lazy_pattern(rf"(?:`{{3,}}|~{{3,}}){_LABELS}[ \t:]{{0,4}}\Z")
+LONGEST_FENCE, _LONGEST_USE = 100, 200
 _NAME_BEFORE_TAG = lazy_pattern(r"[^\s<`{]+(?=\s*<)")
 _NAME = lazy_pattern(r"[^\s{`\[<*]+")
 _AFTER_NAME = lazy_pattern(r"(?:(?:\*\*|`(?!``)):?)?(?=[^*`:]|`{3}|\Z)")
@@ -305,9 +305,9 @@ def _skip_use(source: Source, writer: CallWriter, *, runs: bool) -> Reading[bool
 
     Code that does not say that it runs may assign what an offered tool returns, and nothing else.
     """
-    while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < 200:
+    while not source.final and "\n" not in source.text[source.pos :] and len(source.text) - source.pos < _LONGEST_USE:
         yield
-    use = _USE.match(source.text, source.pos)
+    use = _USE.match(source.text, source.pos, source.pos + _LONGEST_USE)
     if use is None or not (runs or writer.offered.find(use["called"])):
         return False
     source.pos = use.end()

@@ -67,9 +67,7 @@ class Offered:
             return bool(self.names)
         bare = _PREFIX.sub("", written.replace("\\_", "_").removesuffix("\\"), count=1)
         plain = _plain(bare)
-        # Marks are not compared, yet there is at most one at each letter: else nothing but marks would wait for ever.
-        marks = len(bare) - len(plain)
-        return any(marks <= len(name) and _plain(name).startswith(plain) for name in self.names)
+        return any(_may_be_spelled(bare, plain, name) and _plain(name).startswith(plain) for name in self.names)
 
     def _spelled_alike(self, name: str) -> Tool | None:
         if self._variants is None:
@@ -77,7 +75,9 @@ class Offered:
             for tool in self._tools.values():
                 key = _plain(tool.name)
                 self._variants[key] = None if key in self._variants else tool
-        return self._variants.get(_plain(name)) if name else None
+        plain = _plain(name)
+        meant = self._variants.get(plain) if name else None
+        return meant if meant is not None and _may_be_spelled(name, plain, meant.name) else None
 
     def schema(self, tool: Tool, key: str) -> Mapping[str, Any] | None:
         """Return what the tool's schema says about an argument; None when it does not name it."""
@@ -105,6 +105,14 @@ class Offered:
 
 def _plain(name: str) -> str:
     return name.replace(".", "").replace("-", "").replace("_", "").lower()
+
+
+def _may_be_spelled(written: str, plain: str, name: str) -> bool:
+    """Tell whether a name's marks, which are not compared, are as few as letters: at most one stands at each.
+
+    Without a bound a name that still arrives would be waited for as long as nothing but marks comes.
+    """
+    return len(written) - len(plain) <= len(name)
 
 
 def argument_meant(tool: Tool, written: str, taken: Collection[str]) -> str:

@@ -310,16 +310,16 @@ class LineStarts:
     def _stripped_channel(self, source: Source, at: int) -> Candidate | None:
         """Return the candidate that is a message of gpt-oss whose special tokens were left out."""
         if source.text.startswith(("analysis", "assistantfinal"), at):
-            first = not self._said.has_content
-            return Candidate(stripped_body(source, at), "marked") if first else None
-        head = _CHANNEL.match(source.text, at)
-        rest = source.text[head.end() : head.end() + 20] if head else ""
+            return None if self._said.has_content else Candidate(stripped_body(source, at), "marked")
+        begun = source.text[at : at + _LONGEST_HEAD]
+        head = _CHANNEL.match(begun)
+        rest = begun[head.end() : head.end() + 20] if head else ""
         bare = _CONTENT_TYPE.sub("", rest, count=1)
         if not bare or any(kind.startswith(rest.strip()) for kind in _CONTENT_TYPES):
-            return WAIT if len(source.text) - at < _LONGEST_HEAD else None
+            return WAIT if len(begun) < _LONGEST_HEAD else None
         if head is None or bare[0] != "{" or not self._writer.offered.find(head[1]):
             return None
-        reader = after(source, source.text[at : head.start(1)], read_name_then_json(source, self._writer))
+        reader = after(source, begun[: head.start(1)], read_name_then_json(source, self._writer))
         return self._make(source, at, reader, "line", "harmony")
 
     def _named(self, source: Source, at: int, word: str, end: int) -> Candidate | None:

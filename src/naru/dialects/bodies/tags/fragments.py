@@ -69,6 +69,6 @@ def is_spoken_of(source: Source, offset: int) -> Reading[bool]:
     while not source.final and _CLOSERS_SO_FAR.match(source.text, source.pos + offset):
         yield
     closers = _CLOSERS.match(source.text, source.pos + offset)
-    end = closers.end() if closers is not None else source.pos + offset
-    yield from need(source, end - source.pos + 2)
-    return _GOES_ON.match(source.text, end) is not None
+    offset = closers.end() - source.pos if closers is not None else offset
+    yield from need(source, offset + 2)
+    return _GOES_ON.match(source.text, source.pos + offset) is not None

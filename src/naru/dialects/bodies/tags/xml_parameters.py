@@ -268,12 +268,11 @@ def _closes(source: Source, writer: CallWriter, tags: Tags, closer: str) -> Read
     openers = tags.parameter or tuple(f"<{key}>" for key in writer.declared if writer.awaits(key))
     if not openers or not (yield from literal_at(source, openers, offset)):
         return True
-    start = source.pos + offset
-    while ">" not in source.text[start : start + _LONGEST_TAG] and not source.final:
-        if len(source.text) - start >= _LONGEST_TAG:
+    while ">" not in (tag := source.text[source.pos + offset :][:_LONGEST_TAG]) and not source.final:
+        if len(tag) == _LONGEST_TAG:
             return True
         yield
-    head = tags.head.match(source.text, start, start + _LONGEST_TAG)
+    head = tags.head.match(tag)
     key = unescaped(head["key"].strip()) if head is not None else ""
     if not (writer.awaits(key) or (key and not writer.declared and not writer.has(key))):
         return True
