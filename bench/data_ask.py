@@ -4,7 +4,7 @@
     .venv/bin/python bench/data_ask.py --table
 
 Both ways get each column's description. A question is right when its rows are those of a gold statement, as defog's own
-judge has it: columns in any order, further ones allowed, rows in any order unless the gold statement orders them. The
+judge has it: columns in any order, further ones allowed, rows in any order. The
 SQLite form is the same rows in a file; its rows are compared with what the gold statement gives in PostgreSQL. Answers
 go to `output/data_ask.jsonl`; a run that was stopped (`--seconds`) goes on where it was.
 """
@@ -128,8 +128,8 @@ def plain(value: Any) -> Any:
         return text.replace("T", " ") if re.match(r"\d{4}-\d\d-\d\dT", text) else text
 
 
-def is_same(gold: Sequence[Sequence[Any]], given: Sequence[Sequence[Any]], *, ordered: bool) -> bool:
-    """Compare rows as defog's judge does: gold columns found among the given ones, then the rows."""
+def is_same(gold: Sequence[Sequence[Any]], given: Sequence[Sequence[Any]]) -> bool:
+    """Compare rows as defog's judge does: gold columns found among the given ones, then the rows, in any order."""
     if len(gold) != len(given) or not gold:
         return not gold and not given
     gold, given = [[plain(cell) for cell in row] for row in gold], [[plain(cell) for cell in row] for row in given]
@@ -148,7 +148,7 @@ def is_same(gold: Sequence[Sequence[Any]], given: Sequence[Sequence[Any]], *, or
         if len(chosen) == len(wanted):
             rows = [tuple(repr(row[place]) for place in chosen) for row in given]
             right = [tuple(map(repr, row)) for row in gold]
-            return rows == right if ordered else Counter(rows) == Counter(right)
+            return Counter(rows) == Counter(right)
         return any(search([*chosen, place]) for place in fits[len(chosen)] if place not in chosen)
 
     return search([])
@@ -281,14 +281,14 @@ async def databases(engines: Sequence[str], wanted: set[str]) -> AsyncIterator[d
                 await asked.database.close()
 
 
-async def gold_rows(database: Database, question: Question) -> list[tuple[list[list[Any]], bool]]:
+async def gold_rows(database: Database, question: Question) -> list[list[list[Any]]]:
     found = []
     for sql in question.gold:
         try:
             rows = [list(row.values()) for row in (await database.query(sql)).records]
         except NaruError:
             continue
-        found.append((rows, False))
+        found.append(rows)
     return found
 
 
@@ -334,7 +334,7 @@ async def run(given: argparse.Namespace) -> None:
             start = time.monotonic()
             sql, result, told, written = await answer(way, question, found[engine_name, question.database], model)
             rows = [list(row.values()) for row in result.records] if result else []
-            right = result is not None and any(is_same(one, rows, ordered=ordered) for one, ordered in gold)
+            right = result is not None and any(is_same(one, rows) for one in gold)
             outcome = Outcome(
                 given.model, engine_name, way, question.number, right, result is not None, sql,
                 round(time.monotonic() - start, 1), told, written,
