@@ -216,7 +216,7 @@ async def test_issue_14_5_what_a_tool_said_when_it_failed_is_told_and_no_other_i
         return {"branch": "Harbour"}
 
     script = [said("rate", amount=10, source="USD", target="CHF"), "There is no rate for CHF."]
-    rank = standing(rate=0.5, branch=0.4)
+    rank = standing(rate=0.5, branch=0.2)
     record, backend = await asked("Convert 10 USD to CHF.", script, (rate, branch, visitors, gift, room), rank)
     assert [name for name, _ in calls(record)] == ["rate"]
     assert "no rate for CHF" in backend.requests[1].messages[-1].text

@@ -35,6 +35,8 @@ class Offering:
         self._sources = sources
         self.numbered = shared_numbers([one.tool for one in ranked])
         self._of = {one.tool.name: one for one in ranked}
+        texts = [taking.texts(one.tool) for one in ranked]
+        self._has_search = any(len(some) == 1 and not some[0].is_named_id for some in texts)  # For names.
         self._standing = {name: self._stands(one) for name, one in self._of.items()}
         nearest_first = sorted(ranked, key=lambda one: -self._standing[one.tool.name])
         self._tools = [one.tool for one in nearest_first]
@@ -67,13 +69,12 @@ class Offering:
 
     def is_asked_for(self, call: ToolCall) -> bool:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
-        of, words = self._of[call.name], self._sources.question.words
-        every = {str(one).lower(): self._sources.hold(one) for one in leaves(call.arguments)}
-        told = {one for one, is_held in every.items() if is_held}
-        # A word of the talk itself says nothing.
-        told -= {one.lower() for one, is_name in words.items() if not is_name}
+        of, asked, values = self._of[call.name], self._sources.question, leaves(call.arguments)
+        # The message itself says nothing, nor does a word of it that is no name.
+        talk = {asked.text.lower(), *(one.lower() for one, is_name in asked.words.items() if not is_name)}
+        is_said = bool(values) and all(self._sources.hold(one) and str(one).lower() not in talk for one in values)
         is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD) or self.fits(of.tool, ()) > 0
-        return is_near or bool(told and len(told) == len(every)) or not self.is_talk or bool(self._sources.results)
+        return is_near or is_said or not self.is_talk or bool(self._sources.results)
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
@@ -105,7 +106,7 @@ class Offering:
         """Return the ids that a tool needs and no source holds; `88123` may be `ORD-88123` without its letters."""
         has_number = any(len(span) >= TELLING_NUMBER and span.isdigit() for span in self._sources.subject)
         counted = [one for one in needed(tool) if one.kind == "integer" and one.name in self.numbered]
-        is_unsaid = not (self._sources.question.names or self._sources.spans())
+        is_unsaid = not self._sources.spans() and (self._has_search or not self._sources.question.names)
         ids = [one for one in needed(tool) if one in counted or (one.takes_id and not has_number)]
         ids += [one for one in needed(tool) if is_unsaid and one.is_plain_text and one.is_named_id]
         return [one for one in ids if not known_values(one, self._sources, self.numbered)]
@@ -202,8 +203,8 @@ class Offering:
             return []
         ids = self._sources.subject
         taken = set(map(str, leaves(last.call.arguments)))
-        is_near = self._is_about_as_near(tool, self._tools[0])
-        if is_near and last.failed and taken >= {*ids, *self._sources.question.names} != set():
+        near = [one for one in self._able() if self._is_about_as_near(one, tool)]
+        if last.failed and taken >= {*ids, *self._sources.question.names} != set() and near in ([], [tool]):
             return []  # It took all that was named, and says why it gave nothing.
         if (broader := taking.wider(tool, last, self._sources.question, ids)) is not None:
             return [broader]
