@@ -340,3 +340,26 @@ async def test_an_empty_list_for_an_id_leads_to_what_is_as_near_and_takes_it(nea
     rank = standing(notes=0.5, ticket=near)
     record, _ = await asked("What is ticket 413 about?", script, (notes, ticket, visitors, gift, room), rank)
     assert [name for name, _ in calls(record)] == asked_too
+
+
+async def test_an_id_that_one_tool_did_not_find_is_asked_of_those_about_as_near_before_others() -> None:
+    def mechanic(mechanic_id: str) -> dict:
+        """Name and phone of a mechanic."""
+        if mechanic_id != "MC-2":
+            raise ValueError(f"mechanic {mechanic_id} does not exist")
+        return {"name": "Piet Boer", "phone": "555-0141"}
+
+    def job(job_id: str) -> dict:
+        """What is done in a job, and by which mechanic."""
+        return {"job": job_id, "mechanic_id": "MC-2"}
+
+    def part(name: str) -> dict:
+        """How many of a part there are."""
+        return {"part": name, "left": 4}
+
+    script = [said("mechanic", mechanic_id="J-541"), said("job", job_id="J-541"), said("mechanic", mechanic_id="MC-2")]
+    rank = standing(mechanic=0.5, job=0.45, part=0.2)
+    question = "What is the phone number of the mechanic of job J-541?"
+    record, backend = await asked(question, [*script, "555-0141."], (mechanic, job, part, visitors, gift), rank)
+    assert names(backend.requests[1]) == ["job"]
+    assert record["answer"] == "555-0141."

@@ -201,8 +201,7 @@ class Offering:
         tool = self._of[last.call.name].tool
         if tool.name in self.changing or not is_nothing(last) or self.is_talk:
             return []
-        ids = self._sources.subject
-        taken = set(map(str, leaves(last.call.arguments)))
+        ids, taken = self._sources.subject, set(map(str, leaves(last.call.arguments)))
         near = [one for one in self._able() if self._is_about_as_near(one, tool)]
         if last.failed and taken >= {*ids, *self._sources.question.names} != set() and near in ([], [tool]):
             return []  # It took all that was named, and says why it gave nothing.
@@ -223,6 +222,7 @@ class Offering:
         if ids:
             held = [*self._sources.question.names, *ids]
             alone = [one for one in self._left() if len(taking.texts(one)) == 1]
+            alone = [one for one in alone if one in near] or alone
             return [taking.held_to(one, needed(one)[0].name, held) for one in alone[:AT_ONCE]]
         leads = [one for one in self._lead_up_to(self._wanted or tool) if self._standing[one.name] >= 0][:1]
         near = [one for one in self._able() if self._is_about_as_near(one, self._tools[0])]
