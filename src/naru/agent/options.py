@@ -14,7 +14,7 @@ from naru.tools.texts import Text
 
 MEANT = 0.3
 """How near an option must lie to some words of a question, and twice how much nearer its tool lies with it than
-without: of 100 that are meant (ten languages' words for 20 options) 92 do, or have their number, of 100 others 18."""
+without: of 100 that are meant (20 options, six languages) 92 do, or have their number, of 100 others 18."""
 NUMERALS = ("one", "two", "three", "four", "five", "ten")
 IS_NUMERAL = 0.8  # How near a word of any language lies to one of these that is a number.
 NEAREST, LONGEST, MOST = 8, 3, 60  # Tools that are looked at; words in a row, and rows, that are compared.
@@ -22,10 +22,10 @@ NEAREST, LONGEST, MOST = 8, 3, 60  # Tools that are looked at; words in a row, a
 
 async def asked_for(ranked: Sequence[Ranked], request: ChatRequest, near: Near | None) -> Sequence[Ranked]:
     """Return the tools without the choices and numbers that need not be given and of which nothing was said."""
-    asked = " ".join([turn.text for turn in request.messages if turn.role == "user"][-2:])
-    if near is None or not asked:
+    asked = Text(" ".join([turn.text for turn in request.messages if turn.role == "user"][-2:]).strip())
+    if near is None or not asked.text:
         return ranked
-    shorn = [replace(one, tool=await _shorn(one.tool, Text(asked), near)) for one in ranked[:NEAREST]]
+    shorn = [replace(one, tool=await _shorn(one.tool, asked, near)) for one in ranked[:NEAREST]]
     return [*shorn, *ranked[NEAREST:]]
 
 

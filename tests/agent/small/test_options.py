@@ -60,6 +60,10 @@ async def test_issue_14_where_nothing_tells_meaning_all_options_are_shown() -> N
     assert found == ["city", "units", "days"]
 
 
+async def test_a_message_without_a_word_leaves_every_option_in_view() -> None:
+    assert (await shown("  ", "Hello."))[0] == ["city", "units", "days"]
+
+
 async def test_issue_14_what_is_needed_or_is_a_text_is_always_shown() -> None:
     def room(kind: Literal["single", "double"], guest: Annotated[str, Field(description="who stays")] = "") -> dict:
         """Price of a room."""
