@@ -70,11 +70,11 @@ class Offering:
     def is_asked_for(self, call: ToolCall) -> bool:
         """Tell whether a call has to do with what was said: no talk, a tool that lies near, or a value."""
         of, asked, values = self._of[call.name], self._sources.question, leaves(call.arguments)
-        # The message itself says nothing, nor does a word of it that is no name.
-        talk = {asked.text.lower(), *(one.lower() for one, is_name in asked.words.items() if not is_name)}
-        is_said = bool(values) and all(self._sources.hold(one) and str(one).lower() not in talk for one in values)
+        # Of talk the message itself says nothing, nor does a word of it that is no name.
+        words = {asked.text.lower(), *(one.lower() for one, is_name in asked.words.items() if not is_name)}
+        said = [one for one in values if self._sources.hold(one) and not (of.is_talk and str(one).lower() in words)]
         is_near = of.closeness is None or of.closeness > max(FAR, of.talk - LEAD) or self.fits(of.tool, ()) > 0
-        return is_near or is_said or not self.is_talk or bool(self._sources.results)
+        return is_near or bool(said or self._sources.results) or not (self.is_talk and (values or of.is_talk))
 
     def fits(self, tool: ToolDefinition, given: Sequence[str]) -> int:
         """Count the parameters that take a value of the question: a listed one, an id of their shape, a number."""
@@ -235,7 +235,7 @@ class Offering:
         said: `convert(50, "USD", "EUR")` of "How much is 50 USD in EUR?" is what was asked for.
         """
         of, values = self._of[call.name], leaves(call.arguments)
-        able = [one for one in self._able() if self._of[one.name].changes is False or one is self._tools[0]]
+        able = [one for one in self._able() if self._of[one.name].changes is False]
         near = [one for one in able if self._is_about_as_near(one, of.tool)] or (able[:AT_ONCE] if of.changes else [])
         is_said = bool(values) and all(map(self._sources.hold, values))
         return near if self.is_to_know and (of.changes or (of.changes is None and not is_said)) else []
